@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Simulates an innocent user. A batch system opens, runs and ends the innocent user's jobs, and further callers look at the jobs."""
+"""Simulates an innocent user. A batch system opens, runs and ends the innocent user's jobs, and root and the user erin look at the jobs."""
 
 import json
 import pwd
@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs, because the calls of a job's wrapper count for the quota of the job's user
+CALLERS = ("root", "erin")  # erin has no jobs, because calls by the wrapper of a job would count for erin's quota
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")
@@ -63,7 +63,7 @@ class Crowd:
             self.wrong.append(f"{key}: {done}")
 
     def compare(self):
-        """Compares each job with its receipt. Threads have run the jobs. If a thread has failed, the function raises the error of the thread."""
+        """Compares each job with its receipt. If a thread that ran jobs has failed, the function raises the error of this thread."""
         for work in self._work:
             work.result()
         found = {}

@@ -91,14 +91,14 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """Returns how much memory pinfoldd's own data and its program use, in KiB. The sum does not include RssShmem. pinfoldd maps the history's
-    file, and this file is in a tmpfs in the box."""
+    """Returns how much memory pinfoldd's own data and its program use, in KiB. The function leaves out RssShmem, which contains pages of the
+    history's file. In the box, the history's file is in a tmpfs, and pinfoldd maps the file."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
 
 
 def descriptors(pid):
-    """Returns the file of each descriptor."""
+    """Returns the target of each descriptor of the process `pid`."""
     found = []
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -132,7 +132,7 @@ def node():
 
 @pytest.fixture(scope="module")
 def crowd(node):
-    """Runs the jobs of the third user. The jobs start before the first test that uses the fixture."""
+    """Runs the jobs of the innocent user dora. The jobs start before the first test that uses the fixture."""
     jobs = Crowd()
     jobs.start()
     yield jobs
@@ -147,7 +147,7 @@ def unharmed(node):
 
 
 def test_01_forged_signals_cost_nothing(node):
-    """This test measures pinfoldd's CPU time, so it runs before the jobs of the third user begin."""
+    """This test measures pinfoldd's CPU time, so it runs before the jobs of the user dora begin."""
     used, begun = cpu_seconds(node.pid), time.monotonic()
     attack("alice", "forged_signals", SIGNALS, VICTIM)
     seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used
@@ -161,7 +161,7 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """The test does not check how often root's process gets the wanted process id, because a process of a different user may get this process id
+    """The test does not check how often a process of root gets the wanted process id. A process of a different user can get the wanted process id
     first."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
@@ -355,7 +355,7 @@ def test_21_the_answer_that_was_anothers():
 
 @contextlib.contextmanager
 def shepherd_of(key, user):
-    """The batch system's own process in the user's job."""
+    """Makes a job of the user. The leader of the job is a shepherd, which is a process of the batch system."""
     with subprocess.Popen(["sleep", "1000"]) as shepherd:
         try:
             manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
@@ -367,8 +367,8 @@ def shepherd_of(key, user):
 
 
 def give_numbers_away(key, grace):
-    """Ends a job. At the same moment, the job's owner lets new processes of root get the process ids of the job's processes. Returns two numbers: how
-    many new processes of root got a process id of the job, and how many of root's processes ended by a signal."""
+    """Ends a job. While the job ends, the job's owner makes new processes of root take the process ids of the job's processes. Returns two numbers:
+    how many new processes of root got a process id of the job, and how many of root's processes ended by a signal."""
     words = [RECYCLER, "give", SOCKET, key]
     with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
         try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests attacks of users around a start of pinfoldd. The tests of this file run last, because they restart pinfoldd. All other tests need a pinfoldd
-that is not restarted."""
+"""Tests attacks of users when pinfoldd starts. The tests of this file run last, because they restart pinfoldd. During the tests of the other files,
+the same pinfoldd must run."""
 
 import os
 import subprocess
@@ -44,7 +44,8 @@ def a_configuration_that_is_wrong():
 
 @pytest.mark.usefixtures("a_configuration_that_is_wrong")
 def test_25_the_silent_before_a_pinfoldd_that_refuses_to_start():
-    """If pinfoldd refuses to start, this site's configuration lets jobs run without pinfold. In spite of the attack, the job must start soon."""
+    """The test's configuration lets jobs run without pinfold if pinfoldd refuses to start. Although bob opens 300 connections to the socket of
+    pinfoldd, the job of dora must start within 15 s."""
     run("systemctl", "stop", "pinfoldd.service")
     first, last = os.pipe()
     words, who = command("bob", "flood_of_connections", 300, first)

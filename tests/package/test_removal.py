@@ -12,12 +12,12 @@ import pytest
 
 from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_until
 
-# ELSEWHERE has the directories that are outside of the installed system, that belong to dpkg, or that contain logs.
+# ELSEWHERE has three kinds of directories: directories outside of the installed system, directories of dpkg, and directories with logs.
 ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/tmp")
-# In the directories of TRANSIENT, systemd makes files for each boot, each unit and each journal.
+# systemd itself makes files for boots, units and journals in the directories of TRANSIENT.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
 
-# The box has these files from the start, and no package contains them.
+# The files of OF_THE_BOX are in each box from its start, and no package contains the files.
 OF_THE_BOX = ("/etc/pinfold-disposable", "/usr/libexec/pinfold-tests")
 
 
@@ -39,8 +39,8 @@ def accounts():
 
 
 def ours(names):
-    """Returns the names that belong to pinfold. The function does not compare the names with the state before this test, because an earlier test
-    may have installed packages."""
+    """Returns those of `names` that contain "pinfold", except the files of the box. The names from before the test would not help, because an earlier
+    test can have installed packages."""
     return {name for name in names if "pinfold" in name and not name.startswith(OF_THE_BOX)}
 
 

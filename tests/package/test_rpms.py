@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The rpm packages have the same files as the Debian packages. A script of an rpm package does the same as the script of the Debian package. The rpm
-packages use the names of EL and openSUSE."""
+packages have the names that are usual on EL and openSUSE."""
 
 import re
 import stat
@@ -17,20 +17,20 @@ import rpms
 from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, units, wait_until
 from test_install import etc
 
-# Only Debian's own programs read these files.
+# DEBIAN_ONLY matches files that only Debian's own programs read.
 DEBIAN_ONLY = re.compile(r"/usr/share/(doc/[^/]+/(changelog(\.Debian)?\.gz|copyright)|lintian/.*|pam-configs/pinfold)")
 RPM_ONLY = re.compile(r"/usr/share/licenses/.*")
-# The directory of zsh's completions on Debian, and the directory of zsh's completions on EL and openSUSE.
+# OTHER_DIRECTORIES maps the directory of zsh's completions on Debian to the directory on EL and openSUSE.
 OTHER_DIRECTORIES = {"/usr/share/zsh/vendor-completions/": "/usr/share/zsh/site-functions/"}
 UNITS = ["pinfoldd.service", "pinfoldd.socket"]
-# The box has these files for the tests, and no package contains the files.
+# The files in THE_BOX are in the box for the tests, and no package contains the files.
 THE_BOX = {"/etc/pinfold-disposable", "/usr/libexec/pinfold-tests"}
 SSHD = Path("/etc/pam.d/sshd")
 
 
 def files_of_deb(name):
-    """Returns a dictionary. The keys are paths in the rpm package, and a value is the mode of a file or the target of a link. PAM modules are not
-    executable on Debian. PAM modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
+    """Returns a dictionary that maps each path in the rpm package to the mode of the file or the target of the link. PAM modules are not executable
+    on Debian. PAM modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):

@@ -12,7 +12,7 @@ from nodes import NODES, ask, on, set_site  # noqa: E402
 
 @pytest.fixture(scope="session")
 def batch_system(request):
-    """Starts the batch system, and returns the module of the batch system. For test_openpbs_jobs.py, this module is openpbs."""
+    """Starts the batch system, and returns the Python module of the batch system. For example, test_openpbs_jobs.py gets the module openpbs."""
     [name] = {item.path.stem.split("_")[1] for item in request.session.items}
     system = importlib.import_module(name)
     system.start()

@@ -54,7 +54,7 @@ INSTALL = [
 ]
 
 # The hook PRUNE releases chunks at a job's start. The hook keeps the object that release_nodes() returns. The object refers to the job, but Python
-# does not count the reference to the job. If the hook deleted the object, Python would free the job.
+# does not count the reference to the job. If the hook deleted the object that release_nodes() returns, Python would also free the object of the job.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
@@ -110,16 +110,16 @@ def start():
 
 
 def wait_back(node):
-    """Waits until the hook has set the vnode online again. The scheduler does not notice by itself that the vnode is online. The scheduler's next
-    cycle may come ten minutes later (scheduler_iteration), so this function asks for a cycle."""
+    """Waits until the hook has set the vnode online again. The scheduler does not look at the vnode before the scheduler's next cycle. The next cycle
+    of the scheduler can be ten minutes later (scheduler_iteration), so wait_back() asks for a cycle."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
 
 
 @contextmanager
 def second_vnode(node):
-    """Gives the host a second vnode, `second`, with its own CPUs and memory. PBS would restore a deleted vnode, so the test only sets the vnode
-    offline."""
+    """Gives the host a second vnode, `second`, with its own CPUs and memory. After the test, the vnode `second` stays offline, because PBS would
+    restore a deleted vnode."""
     lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
     if "state" not in vnode("second"):  # PBS prints an error if the vnode does not exist
         on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
@@ -135,15 +135,15 @@ def second_vnode(node):
 
 
 def take_away(name, comment):
-    """Sets a vnode offline, as an administrator does. pbsnodes -o would set all vnodes of the host offline."""
+    """Does what an administrator does to set one vnode offline. The command pbsnodes -o would set all vnodes of the host offline."""
     qmgr(f"set node {name} state = offline")
     qmgr(f"set node {name} comment = '{comment}'")
 
 
 @contextmanager
 def prune(kept):
-    """OpenPBS resizes a job at the job's start if the job tolerates the loss of nodes and a hook releases chunks of the job. The hook of this
-    function releases all chunks except `kept`."""
+    """OpenPBS resizes a job at the job's start if the job tolerates the loss of nodes and a hook releases chunks of the job. The function prune()
+    installs a hook that releases all chunks except the chunks `kept`."""
     with hook("prune", "execjob_launch", PRUNE.format(kept=kept), order=110):
         yield
 
@@ -190,7 +190,7 @@ def launch_waits():
 
 @contextmanager
 def switched_off():
-    """Switches pinfold's hook off, and on again afterwards."""
+    """Switches pinfold's hook off, and switches the hook on when the `with` block ends."""
     qmgr("set hook pinfold enabled = false")
     try:
         for node in NODES:
@@ -203,8 +203,8 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM by a signal and not by systemd. The tests later start MoM with an option. If systemd started MoM, MoM would not get the option of the
-    test."""
+    """Ends MoM by a signal and not by systemd. After end_mom(), a test starts MoM by start_mom(). If systemd started MoM, MoM would not get the
+    options of start_mom()."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
@@ -273,7 +273,7 @@ def seconds(duration):
 
 
 class Job:
-    """A batch job with its own file for output and errors. `node` is the node on which the job must run."""
+    """A batch job that writes its output and its errors to one file of its own. `node` is the node on which the job must run."""
 
     def __init__(self, script, *options, node=None, user="alice"):
         self.home = Path("/home", user)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares two records of calls for the same jobs. A real batch system made the calls of the first record, and its stand-in made the calls of the
-second record."""
+"""Compares two records of calls for the same jobs. The first record has the calls of a real batch system, and the second record has the calls of its
+stand-in."""
 
 from pathlib import Path
 
 import recorder
 from jobs import wait_until
 
-DIFFERENCES = Path("/results/differences")  # tools/real prints this file
+DIFFERENCES = Path("/results/differences")  # tools/real prints the file DIFFERENCES
 DELETED = "a job that is deleted"
 WITH_A_TASK = "a job with a task"
 RUNS = "touch $HOME/$PBS_JOBID.runs"

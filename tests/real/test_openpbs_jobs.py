@@ -112,7 +112,8 @@ def test_a_job_that_is_deleted_during_its_launch_leaves_nothing(how):
         done = pbs("qdel", *how, job.id, check=False)
         print("qdel", done.returncode, done.stderr)
         launch.go(job)
-    # If a user runs `qdel -W force` during a launch, MoM forgets the job. The launch may open the job again in pinfold, but MoM runs no epilogue.
+    # If a user runs `qdel -W force` during a launch, MoM forgets the job. After `qdel -W force`, the launch can open the job in pinfold again, but
+    # MoM runs no epilogue for the job.
     wait_until(lambda: ask("node1", "live_jobs").get(job.key, {"state": "over"})["state"] in ("over", "ending"), "the script is over")
     print(ask("node1", "live_jobs").get(job.key), [outcome(receipt) for receipt in ask("node1", "receipts", job.key)])
     if how:
@@ -339,7 +340,8 @@ def test_the_least_limits_are_enough_for_the_hook(unenforced):
 @pytest.mark.parametrize("limit, variables", [("cput", 0), ("cput", 4000), ("pcput", 0), ("vmem", 0), ("pvmem", 0), ("file", 0)])
 def test_a_limit_that_the_owner_lowers_takes_no_task_out_of_the_job(monkeypatch, limit, variables):
     """When MoM runs the hook for a task, the job's limits apply to the hook. The owner of a running job could lower the job's limits so far that the
-    hook cannot run. If the hook does not run for a task, the task is outside of the job. With a large environment, the hook takes long to start."""
+    hook cannot run. If the hook does not run for a task, pinfold does not move the task into the job. With a large environment, the hook takes long
+    to start."""
     for number in range(variables):
         monkeypatch.setenv(f"LARGE_{number}", "x")
     job = Job("""touch $HOME/$PBS_JOBID.runs

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests limits under a real OpenPBS, and processes that cannot be killed. The tests need a virtual machine, because it has all controllers."""
+"""Under a real OpenPBS, the tests check the limits of jobs, and what happens if SIGKILL cannot end a process. The tests need a virtual machine,
+because it has all controllers."""
 
 import re
 import signal
@@ -148,7 +149,8 @@ def test_the_limits_are_those_of_the_allotted_share_and_follow_it():
 
 
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(frozen):  # noqa: F811
-    """While a process of a job cannot be killed, all other vnodes of the host are offline."""
+    """While SIGKILL cannot end a process of a job, pinfold sets the vnodes of the host offline. pinfold does not touch a vnode that an administrator
+    has set offline."""
     for folder in frozen.parents[1:3]:
         folder.chmod(0o755)  # without this mode, the job's user could not enter pytest's directory
     set_site("node1", '[unkillable]\nafter = "2s"\n')

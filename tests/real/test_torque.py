@@ -23,7 +23,7 @@ MORE_ENDS = [
 
 
 def test_the_job_of_the_page_shows_its_scope():
-    """The section "Verify" of the page says how to run this job."""
+    """Runs the job of the section "Verify" in docs/schedulers/torque.md."""
     command = f"echo 'cat /proc/self/cgroup' | {torque.PREFIX}/bin/qsub"
     job = torque.Submitted(run("runuser", "-u", "alice", "--", "sh", "-c", command, cwd="/home/alice").stdout.strip()).wait()
     [said] = Path("/home/alice").glob(f"STDIN.o{job.id.partition('.')[0]}")

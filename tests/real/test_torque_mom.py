@@ -142,8 +142,8 @@ OUTSIDE = "0::/system.slice/pbs_mom.service"
 
 @contextlib.contextmanager
 def users_scripts(numbers):
-    """Writes the scripts that have the given numbers. pbs_mom runs each script as the user. Removes the scripts when the `with` block ends. Each
-    script leaves behind a daemon with the script's number."""
+    """Writes the user's script SCRIPTS[n] for each n in `numbers`. pbs_mom runs each script as the user. Removes the scripts when the `with` block
+    ends. The script SCRIPTS[n] leaves the daemon `leave n` behind."""
     scripts = [SCRIPTS[number] for number in numbers]
     for number, script in zip(numbers, scripts):
         script.write_text(f"#!/bin/sh\nid -un\ngrep ^0: /proc/self/cgroup\n/home/alice/leave {number}\n")

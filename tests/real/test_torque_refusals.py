@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests what a real Torque does while pinfold refuses jobs. pinfold refuses a job in three cases: the node is drained, pinfoldd does not run, or
-no prologue has opened the job. When pinfold takes jobs again, the tests start one more job. After the last tests, pbs_server perhaps sends no
-jobs to node1 for five minutes."""
+no prologue has opened the job. When pinfold takes jobs again, the tests start one more job. The last tests can make pbs_server send no jobs to node1
+for five minutes."""
 
 import torque
 from jobs import journal, read_journal, wait_until

@@ -20,7 +20,7 @@ PROGRAMS = "/usr/libexec/pinfold"
 SERVER = "node1.example.org"
 CPUS = 8  # CPUs of each node
 
-# The server accepts no manager from a host without a domain.
+# pbs_server accepts root as a manager only if the name of the host has a domain.
 SET_UP = """set -e
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1.example.org node1' '10.11.12.2 node2.example.org node2' >/etc/hosts
 echo {prefix}/lib >/etc/ld.so.conf.d/torque.conf
@@ -70,7 +70,7 @@ def start():
                       f"set server managers=root@{SERVER}", f"set server operators=root@{SERVER}"):
         qmgr(directive)
     torque("qterm", "-t", "quick")
-    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # `pbs_server -t create` has removed this file
+    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # `pbs_server -t create` has removed the file
     run("systemctl", "start", "pbs_server")
     run("systemd-run", "--unit=pbs_sched", "--property=Type=forking", f"{PREFIX}/sbin/pbs_sched")
     put_leave()
@@ -90,7 +90,7 @@ def wait_state(name, state, deadline=180):
 
 
 def wait_down(name, reason):
-    """The server may set the node down before the server knows the reason. When pbs_mom sends its next status, it sends the reason, too."""
+    """The server can set the node down before the server knows the reason. pbs_mom sends the reason together with its next status."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -224,12 +224,12 @@ class Submitted:
         return ask(name or self.node(), "receipts", self.key)
 
     def receipt(self, name=None):
-        """Returns the newest receipt on this node. At least one receipt must exist."""
+        """Returns the newest receipt of the job on the node. The test fails if the node has no receipt of the job."""
         return self.receipts(name)[0]
 
 
 class Job(Submitted):
-    """A batch job with its own file for output and errors. `nodes` is the value of -l nodes=."""
+    """A batch job that writes its output and its errors to one file of its own. `nodes` is the value of -l nodes=."""
 
     def __init__(self, script, *options, nodes=None, user="alice"):
         self.home = Path("/home", user)
@@ -248,7 +248,7 @@ class Job(Submitted):
 
 
 class Interactive(Submitted):
-    """An interactive job that a user at a terminal has started on node1 by `qsub -I`."""
+    """An interactive job on node1. The user alice has started the job at a terminal by `qsub -I`."""
 
     def __init__(self):
         self.terminal = Terminal("runuser", "-u", "alice", "--", f"{PREFIX}/bin/qsub", "-I", "-l", "nodes=node1",

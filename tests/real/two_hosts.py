@@ -16,7 +16,7 @@ CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
 touch $HOME/$PBS_JOBID.runs
 while :; do sleep 0.2; done"""
 
-# Each entry has a script, the exit status in the batch system, and the result of outcome().
+# Each entry of ENDS has a job's script, the job's exit status in the batch system, and the result of outcome() for the job's receipt.
 ENDS = [
     ("exit 0", 0, ("exited", 0, None)),
     ("exit 3", 3, ("exited", 3, None)),
@@ -39,7 +39,7 @@ def outcome(receipt):
 
 
 def identity(receipt):
-    """Returns the receipt's entries about the job's origin. Leaves out entries without a value."""
+    """Returns the receipt's entries about the job's origin, but leaves out entries without a value."""
     names = ("job_name", "account", "queue", "project", "group", "submit_host", "submit_directory", "array_job", "array_task", "run", "slots",
              "nodes", "node_count", "batch_run_time_max")
     return {name: receipt[name] for name in names if receipt[name] not in (None, [])}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node with many jobs goes down in several ways, one after the other. After each boot, this program runs again. The program records the state in
-which the earlier boot has left the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program
-has written down."""
+"""A node with many jobs goes down in several ways, one after the other. After each boot, this program runs again. The program records what the
+earlier boot has left on the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program has
+written down."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from jobs import leftovers_of_pinfold, live_jobs, live_rows, receipts, run, star
 
 STATE = Path("/var/lib/pinfold-reboots")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
-NUMBER = 5  # the number of jobs of each kind; the number is twice as large for the kind "run"
+NUMBER = 5  # each boot has NUMBER jobs of each kind, but twice as many jobs of the kind "run"
 OLD_ENOUGH = 1.0  # a job that began at least OLD_ENOUGH seconds before the node goes down gets a receipt
 SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 100000",
-           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # the job "end" ignores SIGTERM, so a stop of the job takes very long
+           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # the job "end" ignores SIGTERM, so a stop of the job takes a long time
 
 
 def keys(kind, boot):
@@ -38,12 +38,12 @@ def survive_a_reboot():
 
 
 def reboot():
-    """During this call, PID 1 is stopped. When PID 1 runs again, PID 1 gets the request to reboot, and the requests to start jobs."""
+    """systemd_stopped() has frozen PID 1 before the call of reboot(). When PID 1 continues, it gets the requests to reboot and to start jobs."""
     subprocess.Popen(["systemctl", "reboot", "--no-block"])
 
 
 def reset():
-    """During this call, PID 1 is stopped. PID 1 does not run again before the reset."""
+    """systemd_stopped() has frozen PID 1 before the call of reset(). PID 1 does not continue before the reset."""
     MONITOR.write_text("system_reset\n")
     signal.pause()
 
@@ -72,8 +72,8 @@ def states_of_all(boot):
 
 
 def write(path, text):
-    """Writes a file that survives a reset. The function does not call sync(2), because sync(2) would write pinfoldd's files. pinfoldd itself
-    must write its files in time."""
+    """Writes a file that survives a reset. The function does not call sync(2), because sync(2) would write pinfoldd's files. pinfoldd itself must
+    write its files to the disk before the reset."""
     with path.open("w") as file:
         file.write(text)
         file.flush()
@@ -81,7 +81,7 @@ def write(path, text):
 
 
 def go_down(boot):
-    """Ends this boot while jobs run, end and are being started. The jobs that run have just become old enough for a receipt."""
+    """Ends this boot while jobs run, end and are being started. Each running job is just old enough (OLD_ENOUGH) to get a receipt."""
     survive_a_reboot()
     for key in keys("over", boot):
         run("pinfold-run", "--job", key, "--", "true")
@@ -104,7 +104,7 @@ def go_down(boot):
 
 
 def write_down(boot):
-    """Records the state in which the earlier boot has left the node."""
+    """Records what the earlier boot has left on the node."""
     drained = json.loads(run("pinfold", "status", "--json", timeout=120).stdout)
     wait_until(lambda: not live_rows(), "each job of the boot before has its receipt", 120)
     found = {
@@ -118,7 +118,7 @@ def write_down(boot):
 
 
 def main():
-    """In each boot except the last one, the function brings the node down. In the last boot, the function returns."""
+    """main() brings the node down in each boot except the last one. In the last boot, main() only returns."""
     STATE.mkdir(exist_ok=True)
     boot = int((STATE / "boot").read_text()) if (STATE / "boot").exists() else 0
     if boot > 0:

@@ -22,7 +22,7 @@ def after(boot):
 
 
 def of(boot, kind):
-    """Returns the receipts of the jobs of the kind `kind` in the boot `boot`, by key. Each job has at most one receipt."""
+    """Maps the key of each job of the kind `kind` in the boot `boot` to the job's receipt. Each job has at most one receipt."""
     found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
     assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
     return {receipt["key"]: receipt for receipt in found}
@@ -93,7 +93,7 @@ def test_at_a_reset_the_end_is_the_last_sign_of_life():
         assert receipt["started"] <= receipt["ended"] <= booted, receipt
         assert receipt["wall"] == receipt["ended"] - receipt["started"]
         assert receipt["exit_status"] is None
-        # The receipt has the figures from the job's row in the history. If pinfoldd had never looked at the job, there are no figures.
+        # The receipt has the figures from the job's row in the history. If pinfoldd never looked at the job, the receipt has no CPU time.
         assert receipt["cpu_user"] is None or receipt["cpu_user"] <= receipt["wall"], receipt
 
 

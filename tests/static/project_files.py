@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds the files of the project, but not the files that a build or a test has made. The functions do not ask git, because the sources may come as a
-tarball."""
+"""Finds the files of the project, but not the files that a build or a test has made. The functions search the directories and do not ask git, because
+the sources can come as a tarball."""
 
 from pathlib import Path
 
@@ -19,5 +19,5 @@ def with_suffix(*suffixes):
 
 
 def name(path):
-    """Returns the name as pytest shows it."""
+    """Returns the path below the top directory, which pytest shows in the names of tests."""
     return str(path.relative_to(TOP))

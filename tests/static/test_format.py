@@ -13,7 +13,7 @@ SOURCES = with_suffix(".cpp", ".hpp")
 
 @pytest.fixture(scope="module")
 def wrong():
-    """Runs clang-format once for all files. Returns, for each file, the numbers of the lines with a wrong format."""
+    """Runs clang-format on all files in one call. Returns, for each file, the numbers of the lines with a wrong format."""
     done = subprocess.run(["clang-format", "--dry-run", *SOURCES], cwd=TOP, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     lines = {}

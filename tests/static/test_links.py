@@ -17,7 +17,7 @@ def prose(page):
 
 
 def anchors(page):
-    """Returns the anchors of the headings. Sites that show the pages make the anchors of headings by the rule of this function."""
+    """Returns the anchors of the page's headings. Websites that show Markdown pages make the anchor of a heading in the same way as this function."""
     found = set()
     for heading in re.findall(r"^#+ +(.*?) *#*$", prose(page), re.M):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()

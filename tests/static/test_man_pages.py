@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""scdoc can make the manual pages, and mandoc finds no fault in the pages that a reader would see."""
+"""Tests that scdoc can make the manual pages, and that mandoc finds no fault that a reader would see."""
 
 import subprocess
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The dashboard of the site report has each query of src/archive/sql/report once, word for word. PINFOLD_WRITE_DASHBOARD=1 copies changed
-queries into the dashboard."""
+"""Tests that the dashboard of the site report contains each query of src/archive/sql/report exactly once and without a change.
+PINFOLD_WRITE_DASHBOARD=1 copies changed queries into the dashboard."""
 
 import json
 import os

@@ -15,7 +15,7 @@ FILES = [path for path in every_file() if "corpus" not in path.parts and path !=
 
 @pytest.fixture(scope="module")
 def found():
-    """Runs codespell once for all files, and returns the wrong words of each file."""
+    """Runs codespell on all files in one call, and returns the wrong words of each file."""
     done = subprocess.run(["codespell", "--ignore-words", HERE / "words.txt", *FILES], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (0, 65), done.stderr
     words = {}

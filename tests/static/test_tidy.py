@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that clang-tidy reports no problem in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three
-times as long with its analyzer. To save time, the test checks only a few sources, without the analyzer. Because each change touches different
-sources, the test sooner or later checks all sources.
+"""Tests that clang-tidy reports no problem in the sources that a change touches. clang-tidy needs about five seconds for a source. With its analyzer,
+clang-tidy needs two or three times as long. To save time, the test checks only a few sources, without the analyzer. Because each change touches
+different sources, the test sooner or later checks all sources.
 
 PINFOLD_TIDY_BASE is the revision with which the change begins. If PINFOLD_TIDY_BASE is not set, the change begins with the first parent of HEAD. If
 PINFOLD_TIDY_BASE is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If
@@ -35,8 +35,8 @@ def sources():
 
 
 def touched(every):
-    """Returns each source that the change has touched, or whose header the change has touched. Returns all sources if the change has touched no
-    source and no header, or if git does not know the change."""
+    """Returns each source if the change has touched the source, or has touched the header of the same name. Returns all sources if the change has
+    touched no source and no header, or if git does not know the change."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 
