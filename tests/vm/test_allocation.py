@@ -111,7 +111,7 @@ print(os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("ROCR_VISIBLE_DEVIC
 
 
 def openable():
-    """Returns three devices of this machine that stand in for GPUs. Leaves out the devices that every job may open."""
+    """Returns three devices of this machine that stand in for GPUs. The function skips devices that every job may open, such as /dev/null."""
     found = []
     for name in ("kmsg", "loop-control", "rtc0", "hwrng", "vda", "mem", "port", "snapshot", "input/event0"):
         try:
@@ -213,7 +213,8 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    # This process is outside of all jobs. The process fills the node's memory until the kernel reclaims memory that is not protected.
+    # The process `eater` runs outside of all jobs. The process `eater` fills the node's memory until the kernel reclaims memory that is not
+    # protected.
     eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while cached("low.lost") >= 32 * MIB:

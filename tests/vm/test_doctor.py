@@ -8,7 +8,8 @@ from jobs import BATCH, finish, run, start_job, wait_running, wait_until
 
 
 def examined():
-    """Returns None if PID 1 did not answer within the two seconds that the command allows. An emulated PID 1 may need more than two seconds."""
+    """Returns the findings, or None if PID 1 did not answer `pinfold doctor` within two seconds. PID 1 of an emulated machine can need more than two
+    seconds."""
     done = run("pinfold", "doctor", "--json", check=False)
     found = json.loads(done.stdout)["findings"]
     assert done.returncode == (1 if "fail" in [finding["state"] for finding in found] else 0), done.stderr

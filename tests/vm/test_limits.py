@@ -135,7 +135,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. The job's last period may be short, but the job may use the whole quota of a period.
+    # The quota is a fifth of a CPU. Even in a short last period, the job may use the quota of a whole period.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -173,8 +173,8 @@ def test_run_time_max_ends_the_job():
     expect_nothing_left()
 
 
-# The test raises each limit, and then lowers the limits in the opposite order. An entry has the option, the value, the file and the text of
-# the file.
+# The test raises each limit, and then lowers the limits in the opposite order. CHANGES maps each limit to pairs. A pair has a value of the limit, and
+# the text that the cgroup's file must then contain.
 CHANGES = {
     "memory_max": [("256M", str(256 * MIB)), ("32M", str(32 * MIB)), ("infinity", "max")],
     "memory_high": [("256M", str(256 * MIB)), ("32M", str(32 * MIB))],
@@ -322,8 +322,8 @@ def test_read_operations_are_held_and_counted():
 @pytest.fixture
 def shared_disk():
     """The kernel shares a disk by weight only if it knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The weights
-    have an effect only if jobs wait for the disk. Jobs wait only if the emulated machine can read faster than 1 MiB per second, even on a busy
-    host."""
+    have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine must be able to read faster than 1 MiB per second, so
+    that jobs wait."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")
@@ -399,7 +399,7 @@ def test_the_kill_signal_and_its_grace(result):
     grace, end = {"timeout": ("--run-time-grace=30s", ["limits", "--run-time-max=1s"]), "stopped": ("--kill-grace=30s", ["stop"])}[result]
     job = start_job(key, "sh", "-c", script, options=["--kill-signal=USR1", grace])
     assert job.stdout.readline() == "ready\n"
-    run("pinfold", *end, key)  # `end` may set a time limit; the limit must not end the job before the shell has set its trap
+    run("pinfold", *end, key)  # `end` can set a time limit, which must not end the job before the shell has set its trap
     status, out, _ = finish(job)
     assert out == "usr1\nsaved\n" and status == 7
     assert receipts(key)[0]["result"] == result

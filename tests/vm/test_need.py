@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the memory need of jobs on a kernel that counts memory. The memory need of a job includes shared memory, but not page cache."""
+"""Tests how pinfold measures the memory need of jobs. The kernel of the node must count memory. The memory need of a job includes shared memory, but
+not page cache."""
 
 import json
 import os
@@ -38,8 +39,8 @@ sys.stdin.readline()
 os.unlink("/dev/shm/pinfold-need")
 """
 
-# The memory of this program grows by 10 MiB each second. At each measurement, the program calculates the area below the curve of its anonymous
-# memory, from the start to this time. At the end, the program prints the areas of all measurements.
+# The memory of this program grows by 10 MiB each second. The program measures its anonymous memory again and again, and adds up the memory multiplied
+# by the time. At the end, the program prints the time and the sum of each measurement.
 LEAK = """
 import json, time
 def anonymous():
@@ -108,8 +109,8 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     assert abs(sum(seconds) - receipt["wall"] / 1e6) < 0.1
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
-    # After the job's last measurement, an emulated machine may need seconds to free the memory. pinfoldd may look at the job several times meanwhile.
-    # The test ignores what pinfoldd measured after the job's own last measurement.
+    # After the job's last measurement, an emulated machine may need seconds to free the memory. While the kernel frees the job's memory, pinfoldd can
+    # measure the job several times. The test ignores pinfoldd's measurements after the last measurement by the job itself.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"

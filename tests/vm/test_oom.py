@@ -89,7 +89,7 @@ def test_the_leader_over_its_own_limit(mode):
     assert 40 * MIB <= receipt["oom_anon"] <= 48 * MIB
     assert receipt["memory_peak_anon"] == receipt["oom_anon"]
     assert receipt["memory_need"] == receipt["oom_anon"] + receipt["oom_shmem"]
-    # For an allocation that must succeed, the kernel may charge a few pages beyond memory.max (cgroup-v2.rst, "memory.max").
+    # If an allocation must not fail, the kernel can charge a few pages more than memory.max (cgroup-v2.rst, "memory.max").
     assert 47 * MIB <= receipt["memory_peak"] <= 49 * MIB
     assert "more memory than its limit of 48M" in run("pinfold", "why", key).stdout
     expect_nothing_left()
@@ -139,7 +139,7 @@ def test_the_share_that_jobs_have_of_the_node():
 @pytest.fixture
 def no_thrashing():
     """Without swap, the kernel first drops the pages of all programs, and reads the pages again when a program needs them. In the emulated machine,
-    the kernel does so for minutes before it kills a process. If min_ttl_ms is set, the kernel soon kills a process
+    the kernel drops and reads pages for minutes before it kills a process. With min_ttl_ms, the kernel kills a process much earlier
     (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
@@ -212,8 +212,8 @@ def test_whole_job_or_one_process(policy):
 
 
 def test_pid_1_leaves_the_scope_alone():
-    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after the kernel has killed one process. To prevent the stop, pinfold
-    always sets OOMPolicy."""
+    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after the kernel has killed one process. pinfold always sets OOMPolicy,
+    so that systemd does not stop the scope."""
     job = start_job("oom.scope", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
     wait_running("oom.scope")
     assert run("systemctl", "show", "-P", "OOMPolicy", "job-oom.scope.scope").stdout.strip() == "kill"
@@ -283,8 +283,8 @@ def test_it_is_found_also_when_pinfoldd_was_away():
     expect_nothing_left()
 
 
-# The user owns a cgroup, and makes a second cgroup below it. In the kernel's log, the path of the new cgroup looks like the path of another user's
-# job. A process in the new cgroup runs out of memory.
+# The user owns a cgroup, and makes a second cgroup below it. In the kernel's log, the path of the second cgroup looks like the path of a different
+# user's job. A process in the new cgroup runs out of memory.
 FORGER = """
 import pathlib, subprocess, sys
 own = pathlib.Path("/sys/fs/cgroup" + open("/proc/self/cgroup").read().partition("0::")[2].strip())

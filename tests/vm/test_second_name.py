@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job has an I/O limit for a disk. The job's owner tries to loosen the limit, and uses a second name of the disk. tests/hostile tests further
+"""A job has an I/O limit for a disk. The job's owner tries to loosen the I/O limit by a second name of the same disk. tests/hostile tests further
 attacks."""
 
 import contextlib
@@ -20,8 +20,7 @@ BEFORE = [f"{NUMBER} rbps=2097152 wbps=max riops=max wiops=max\n"] * 2
 OWN = "/dev/shm/alice/disk"  # a link of alice
 REFUSALS = {"Denied", "InvalidArgument", "LimitInvalid"}
 
-# Asks pinfoldd for each change of the limit, and prints pinfoldd's answers. After each change, the program adds the contents of the job's io.max
-# files.
+# Asks pinfoldd for each change of the limit. For each change, the program prints pinfoldd's answer and the contents of the job's io.max files.
 LOOSEN = """
 import json, pathlib, sys, time, dbus
 key, changes, files = map(json.loads, sys.argv[1:])

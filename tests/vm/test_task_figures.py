@@ -8,7 +8,7 @@ from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_run
 MIB = 1024 * 1024
 
 # Takes memory, and spends CPU time in this process and in two children. Prints the sum of the CPU times that the kernel counted for the three
-# processes. How much CPU time a loop needs depends on the machine, so each process counts its own time.
+# processes. The CPU time of a loop depends on the machine, so each process measures its own CPU time.
 SPEND = """
 import os, resource, sys, time
 held = b"x" * (int(sys.argv[1]) << 20)
@@ -64,8 +64,7 @@ def exact_after_checks(truths, receipt):
         mib = PLAN[number - 1][0]
         assert (figures["exit_status"], figures["command"][:6]) == (0, "python"), report
         # The cgroup of a scope begins to count a process when the process enters the scope. The cgroup's figures include the CPU time that each
-        # process needs for its exit. The figures also include pinfoldd's placeholder process, because the placeholder enters the new scope before the
-        # leader.
+        # process needs for its exit. The cgroup's figures include pinfoldd's placeholder process, which enters the new scope before the leader.
         assert (figures["cpu"] or 0) / 1e6 <= 1.1 * truth + 0.5, report
         assert (figures["memory_peak"] or 0) <= (mib + 50) * MIB, report
         if figures["exact"]:

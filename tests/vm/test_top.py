@@ -33,8 +33,8 @@ def looks():
 
 def uses_its_quota():
     """Returns the row of the job if the job used its whole quota. The job is an endless loop. If a virtual CPU stands still on a busy host, the
-    kernel counts this time as CPU time of the job. If the job exceeds its quota because of the standstill, the kernel stops the job for several
-    seconds."""
+    kernel counts this time as CPU time of the job. If the job exceeds its quota because a virtual CPU stood still, the kernel stops the job for
+    several seconds."""
     _, row = looks()
     return row if row["cpu_percent"] == pytest.approx(20, rel=0.3) else None
 

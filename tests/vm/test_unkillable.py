@@ -49,7 +49,7 @@ def reported(key, number=1):
 
 
 def expect_end(job, key, frozen):
-    """The job ends by itself as soon as the process has ended."""
+    """Thaws the frozen file system, and checks that the job then ends without another request."""
     assert job.poll() is None
     run("fsfreeze", "--unfreeze", frozen)
     assert finish(job)[0] == -signal.SIGKILL

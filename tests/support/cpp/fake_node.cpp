@@ -18,7 +18,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr Microseconds kReplyTimeout = 25s; // sd-bus waits at most this long for an answer
+constexpr Microseconds kReplyTimeout = 25s; // sd-bus waits at most 25 s for an answer
 
 // Changes the existing file. If the function made a new file, an inotify watch would still watch the old file.
 void write(const std::filesystem::path& file, const std::string& text) {
@@ -301,7 +301,7 @@ void FakeNode::moveTo(pid_t pid, const std::string& cgroup) {
 }
 
 Result<pid_t> FakeNode::start() {
-    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // no real process has a process id this high
+    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // the process ids of real processes are lower
     show(pid, 0, "/system.slice/pinfoldd.service", "pinfoldd");
     placeholders.insert(pid);
     return pid;

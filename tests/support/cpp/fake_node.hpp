@@ -23,7 +23,7 @@
 
 namespace pinfold::test {
 
-/// A real child process that does nothing until somebody ends it.
+/// A real child process that sleeps until the test ends the process.
 class ChildProcess {
 public:
     ChildProcess();
@@ -50,7 +50,7 @@ public:
               const std::string& command = "sleep 1000");
     /// Makes the process hang in the kernel function `waitPoint`.
     void hang(pid_t pid, const std::string& waitPoint);
-    /// Shows the process as the kernel shows it after SIGKILL, while the process has not ended yet.
+    /// Makes the fake /proc show that the process has got SIGKILL, but has not ended yet.
     void sendSigkill(pid_t pid);
     /// Ends the process: /proc, cgroup.procs and cgroup.events change as the kernel changes them.
     void vanish(pid_t pid);
@@ -59,21 +59,21 @@ public:
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Reads the cgroup's file cgroup.freeze, and freezes or thaws the cgroup.
     void applyFreeze(const std::string& cgroup);
-    /// Does what the kernel does with the text in cgroup.kill files. Returns true if a process was killed.
+    /// Kills processes as the kernel does if pinfoldd has written to cgroup.kill files. Returns true if a process was killed.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // The following members make faults. nextStartFaults has the outcomes of the next requests to start a unit. nextStopFaults
-    // has the outcomes of the next requests to stop a unit.
+    // A test sets the following members to cause faults of the fake systemd. nextStartFaults has the outcomes of the next
+    // requests to start a unit. nextStopFaults has the outcomes of the next requests to stop a unit.
     std::deque<SystemdError> nextStartFaults; ///< each element is the error of one start, and the unit does not start
     std::deque<SystemdError> nextStopFaults;
-    bool loseNextStartAnswer = false;                   ///< the next start succeeds, but the caller gets NoReply
-    bool startWithoutMoving = false;                    ///< a start gets the answer "done", but moves no process into the scope
+    bool loseNextStartAnswer = false; ///< the next start of a unit succeeds, but the caller gets NoReply
+    bool startWithoutMoving = false;  ///< the caller of a start gets "done", but no process moves into the scope
     std::map<std::string, SystemdError> propertyFaults; ///< maps a unit to the error of SetUnitProperties
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
-    int earlyFreezeAnswers = 0; ///< this number of calls of freeze() get the answer "done" before the unit is frozen
+    int earlyFreezeAnswers = 0; ///< how many calls of freeze() get the answer "done" before the unit is frozen
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
     bool holdLists = false; ///< listUnits() gets no answer before releaseLists(); the answer has the units that existed at the
@@ -89,7 +89,7 @@ public:
     /// Forgets the callers that wait for an answer, so that the fake systemd answers nobody.
     void forgetCallers();
 
-    // The following functions implement Placeholders. The placeholders are not real processes.
+    // The following functions implement the interface Placeholders. The placeholders are not real processes.
     Result<pid_t> start() override;
     bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
     void end(pid_t placeholder, std::function<void()> over) override;
@@ -105,7 +105,7 @@ public:
     std::vector<pid_t> tracers;          ///< the processes that killTracers() finds
     std::vector<uid_t> tracersKilledOf;  ///< the users for which somebody has called killTracers()
 
-    // The following functions implement SystemdManager.
+    // The following functions implement the interface SystemdManager.
     void start(StartRequest request, SystemdDone done) override;
     void startService(ServiceRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;

@@ -44,7 +44,8 @@ inline Topology makeTopology(const Shape& shape) {
     return topology;
 }
 
-/// Returns the CPUs for which `member` is `value`, as in cpusWith(topology, &CpuPlace::l3, 8).
+/// Returns the CPUs whose member `member` has the value `value`. For example, cpusWith(topology, &CpuPlace::l3, 8) returns the
+/// CPUs of the L3 cache 8.
 inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, unsigned value) {
     std::vector<unsigned> numbers;
     for (const auto& place : topology.cpus)
@@ -53,8 +54,8 @@ inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, un
     return CpuList::of(numbers);
 }
 
-/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is the lowest number
-/// of its online CPUs.
+/// Returns the topology that the kernel shows after `echo 0 > /sys/devices/system/cpu/cpuN/online` for each CPU in `offline`. The
+/// number of a core or cache is the lowest number of its online CPUs.
 inline Topology withoutCpus(const Topology& topology, const CpuList& offline) {
     Topology left;
     for (auto place : topology.cpus) {

@@ -26,7 +26,7 @@ public:
     /// Sets the real-time clock to its original time plus `time`.
     void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
-    /// Handles pending events until no event is left. The events of descriptors come before the idle work.
+    /// Handles pending events until no event is left. settle() handles the events of descriptors before it does idle work.
     void settle() {
         while (stepDescriptors(0) || stepIdle()) {
         }
@@ -48,7 +48,7 @@ public:
         }
         now_ = target;
     }
-    /// Makes it look as if the node booted one second ago.
+    /// Sets the time of the boot to one second ago, as if the node had rebooted.
     void reboot() { booted_ = now_ - 1s; }
     std::size_t timers() const {
         std::size_t count = 0;

@@ -11,7 +11,7 @@ TEST(SleepingProcess, endsWithATestThatCrashes) {
     UniqueFd held(ends[1]);
     const auto crashing = ::fork();
     if (crashing == 0) {
-        const SleepingProcess child; // the child is ready, and holds a copy of the pipe's end open
+        const SleepingProcess child; // the child runs, and holds a copy of ends[1] open
         ::raise(SIGKILL);
     }
     held.reset();

@@ -13,7 +13,7 @@
 
 namespace pinfold::test {
 
-/// A temporary directory that is removed after the test.
+/// Makes a temporary directory before the test, and removes the directory after the test.
 class TemporaryDirectory : public ::testing::Test {
 protected:
     TemporaryDirectory() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Leaves a process behind, as a badly written batch job does. `escapist WAY [NAME]` leaves a process behind in the way WAY, and
 // exits with status 3. If WAY is "threads", the main thread of the process ends. The other threads of the process run until they
-// can read a byte from standard input. escapist prints "ready PID" when the process is in the wanted state.
+// can read a byte from standard input. escapist prints "ready PID" when the process PID is ready for the test.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -62,7 +62,8 @@ void waitForEndOf(pid_t pid) {
     ::close(ended.fd);
 }
 
-/// Continues in a child after the parent has ended. If the child did not wait, both processes would be leftovers for a moment.
+/// Continues in a child after the parent has ended. If the child did not wait for the parent's end, both processes would be
+/// leftovers for a moment.
 void forkOff() {
     const pid_t parent = ::getpid();
     if (::fork() != 0)
@@ -144,8 +145,8 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// The program changes its process id again and again until the file exists. The program makes only some hundred processes a
-/// second. If the program were faster, PID 1 would have more zombies than the host has process ids.
+/// The program changes its process id again and again until the file exists. The program makes only a few hundred processes a
+/// second. If the program made more processes a second, the zombies of PID 1 would take all process ids of the host.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);

@@ -3,14 +3,15 @@
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
 // until the connection ends. With `serve SOCKET forks`, a child forks at once when it notices that somebody has moved it. With
 // `forks`, the child also prints the process id of its own child (otherwise 0).
-// `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
-// that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
-// offered process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the
-// cgroup of this child. recycler then prints pinfoldd's answer, and the cgroup of the child's own child.
+// `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler starts short
+// processes until the last process id is one below the id of the process to adopt. While pinfoldd handles the request, recycler
+// ends the process to adopt, and makes the server fork. For each try, recycler prints whether the server's child got the process
+// id, and the cgroup of this child. For each try, recycler prints pinfoldd's answer, and the cgroup of the process that the
+// server's child has forked.
 // `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
 // the processes of the job one after the other. As soon as the first process has ended, recycler ends some of the last processes
 // and makes the server fork. The server's new children get the process ids of the ended processes. At the end, recycler prints
-// how many children got such a process id, and how many children ended by a signal.
+// how many of the server's children got a process id of the job, and how many of these children ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -40,12 +41,12 @@ namespace {
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
-constexpr int kNear = 8;            // the first loop ends at most this many process ids before the wanted id
+constexpr int kNear = 8;            // the first loop ends at most kNear process ids before `wanted`
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
 constexpr int kSpare = 100;                           // how many process ids other processes may take before the end of the job
-constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds to signal 1000 processes
-constexpr int kGivenAway = 40;                        // how many of the job's process ids become free for the server's children
+constexpr int kHoard = 1000;                          // pinfoldd needs a few milliseconds to signal 1000 processes
+constexpr int kGivenAway = 40;                        // how many process ids of the job recycler frees for the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -76,8 +77,8 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// Forks as soon as somebody has moved this process out of the cgroup `home`. Returns -1 if nobody moves this process within
-/// kMoveMayTake.
+/// Forks as soon as somebody has moved this process out of the cgroup `home`. Returns -1 if nobody moves the calling process
+/// within kMoveMayTake.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
@@ -95,7 +96,7 @@ void serveOne(int client, bool forks) {
     }
     char end = 0;
     if (::read(client, &end, 1) == 1)
-        (void)!::write(client, &end, 1); // an answer shows that no signal has ended the child
+        (void)!::write(client, &end, 1); // this byte tells the client that no signal has ended the child
     ::_exit(0);
 }
 
@@ -123,13 +124,13 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Lets the next new process get the process id `wanted` when this id is free. Returns false if other programs start processes at
-/// the wrong moment.
+/// Starts short processes until the next new process would get the process id `wanted`, if no process had this id. Returns false
+/// if other programs start too many processes at the same time.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // After the highest process id, the kernel continues with the process id 300. After a round through all process ids, the
-        // loop reaches the ids before `wanted` again.
+        // After the highest process id, the kernel continues with the process id 300. The loop ends, because the ids below
+        // `wanted` come again after the highest process id.
         if (count == kMostForks)
             return false;
         last = passingProcess();
@@ -219,14 +220,15 @@ int attack(const std::string& server, const std::string& key, long tries) {
     return 0;
 }
 
-/// Names the processes that fill a job. The process `first` has created the processes `others`.
+/// Contains the process ids of the processes with which recycler fills a job. The process `first` has created the processes
+/// `others`.
 struct Hoard {
     pid_t first;
     std::array<pid_t, kHoard> others;
 };
 
-/// Runs in the process `first` of a Hoard. When the process `first` is in the job, it creates the processes `others`.
-/// CLONE_PARENT makes the parent of this process also the parent of the new processes.
+/// The process `first` of a Hoard calls this function. When the process `first` is in the job, it creates the processes `others`.
+/// With CLONE_PARENT, the new processes have the same parent as the process `first`.
 [[noreturn]] void startHoard(int fromParent, int toParent) {
     char go = 0;
     (void)!::read(fromParent, &go, 1);

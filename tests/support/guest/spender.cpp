@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch job that uses known amounts of resources. `spender [NAME=VALUE…]` understands these words:
+// spender is a batch job that uses known amounts of resources. `spender [NAME=VALUE…]` understands these words:
 //   wait               Before everything else, spender waits for a line on standard input.
 //   since=CPU_STAT     Before the work, spender prints "begun OWN CHARGED". OWN is the CPU time of spender in microseconds.
 //                      CHARGED is the CPU time of the cgroup with the file CPU_STAT.
 //   processes=N        Each of N children does the whole work. Without `processes`, spender itself does the work.
 //   threads=N          N threads of each process use CPU time. Without `threads`, the main thread uses CPU time.
-//   user=MS system=MS  Each thread spends the first time in user space, and the second time in the kernel.
+//   user=MS system=MS  Each thread spends the time of `user` in user space, and the time of `system` in the kernel.
 //   memory=MIB         Each process touches and keeps this amount of private memory.
 //   write=FILE:BYTES   Each process writes whole blocks of 64 KiB past the page cache, and flushes them.
 //   read=FILE:BYTES    Each process reads whole blocks of 64 KiB past the page cache.
-//   then=exit|stay|leave  After the work, spender prints "done". With "exit", spender exits at once. With "stay", spender and its
-//                      children sleep until a signal kills them. With "leave", spender exits, and its children sleep.
+//   then=exit|stay|leave  After the work, spender prints "done". With `then=exit`, spender exits at once. With `then=stay`,
+//                      spender and its children sleep until a signal kills them. With `then=leave`, spender exits, and its
+//                      children sleep.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -55,7 +56,8 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // The program reads the process's clock first, because the read of the clock makes the kernel charge the time to the cgroup.
+    // The program reads its clock before CPU_STAT, because the kernel charges the used time to the cgroup when a process reads
+    // its clock.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)
@@ -139,7 +141,7 @@ void work() {
         ::pause();
 }
 
-/// Lets `count` children do the work. Returns when all children have done the work.
+/// Starts `count` children, which call work(). Returns when work() has returned in all children.
 void workInChildren(long count, bool stay) {
     std::array<int, 2> done{};
     if (::pipe2(done.data(), O_CLOEXEC) != 0)

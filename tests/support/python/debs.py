@@ -28,7 +28,7 @@ def field(name, which):
 @functools.cache
 def older(name):
     """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If a package of an earlier
-    revision exists, older() changes the earlier package. If not, older() changes the current package."""
+    revision exists, older() changes the earlier package. Without an earlier package, older() changes the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)
@@ -64,6 +64,7 @@ def purge():
 
 
 def contents(name):
-    """Returns all files of an installed package, without directories. /lib is a directory of packages, and a link on hosts with a merged /usr."""
+    """Returns all files of an installed package, without directories. The packages list /lib as a directory, but on hosts with a merged /usr, /lib is
+    a link."""
     paths = set(run("dpkg", "--listfiles", name).stdout.splitlines()) - {"/.", "/lib"}
     return {path for path in paths if os.path.islink(path) or not os.path.isdir(path)}

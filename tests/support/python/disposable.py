@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Some suites start, kill and reload the services of a host. This module refuses to run these suites outside of a disposable box."""
+"""Some suites start, kill and reload the services of a host. Outside of a disposable box, this module refuses to run a suite that changes the host's
+services."""
 
 from pathlib import Path
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A conftest.py imports this module, so that fixtures can use request.node.failed, and clean up after a test that has failed."""
+"""Lets a fixture see in request.node.failed whether its test has failed, for example to clean up after the test. A conftest.py imports this
+module."""
 
 import pytest
 

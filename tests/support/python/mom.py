@@ -4,11 +4,11 @@ on the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
   src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
-                              runs the hook as root, as the leader of a session. The child then gives up its rights, and executes
-                              progname with the argv and the env that the hook has left.
-  src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: MoM acts on a
+                              runs the hook as root, as the leader of a session. After the hook, the child gives up root's rights, and
+                              executes progname with the hook's argv and env.
+  src/resmom/mom_hook_func.c  run_hook() gives the hook a session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook() acts on a
                               rejection.
-  src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. A rejected epilogue deletes the job.
+  src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. If the hook rejects the epilogue, MoM deletes the job.
 
 A real OpenPBS of this commit behaved as follows:
 * The leader of a batch job is a login shell that runs the script as its child. MoM's first SIGTERM ends the shell. MoM waits kill_delay seconds
@@ -21,7 +21,7 @@ A real OpenPBS of this commit behaved as follows:
 * vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has all vnodes of this host that MoM knows. MoM does not
   know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
 * The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child before
-  it runs the hook. If the hook's interpreter cannot start under these limits, MoM runs the job without the hook.
+  it runs the hook. If the hook's interpreter cannot start under the job's limits, MoM runs the job without the hook.
 """
 
 import json
@@ -42,14 +42,14 @@ from pathlib import Path
 
 HOOK = "/usr/libexec/pinfold/openpbs/pinfold_hook.py"
 SUPPORT = Path(__file__).resolve().parent
-NOT_LAUNCHED = 222  # if the hook rejects a launch, the child exits with this status
+NOT_LAUNCHED = 222  # the child's exit status if the hook rejects the launch
 
 Answer = namedtuple("Answer", "status accepted message log job job_list vnode_list env")
 
 
 def run_hook(hook, work, given, become=None):
     """Runs the hook in the directory `work`. As under MoM, the hook has its own session, so pinfold cannot find the job by the session.
-    `become` is called in the process that becomes the interpreter. Returns None if the interpreter does not start."""
+    The child calls `become` before the child executes the hook's interpreter. Returns None if the interpreter does not start."""
     name = f"hook_{given['event']}_{given.get('job', {}).get('id')}_{os.getpid()}"
     source, target = Path(work, name + ".in"), Path(work, name + ".out")
     source.write_text(json.dumps(given))
@@ -85,7 +85,7 @@ class Mom:
         self.restart()
 
     def add_vnode(self, name, by_qmgr=False, **server):
-        """Adds a vnode of this host. The values in `server` replace the values that the server has by default for a vnode."""
+        """Adds a vnode of this host. The values in `server` replace default values in the server's copy of the vnode."""
         self.server_vnodes[name] = {"state": 0, "comment": None, **server}
         if not by_qmgr:
             self.vnodes.append(name)
@@ -96,7 +96,7 @@ class Mom:
         return sorted({part.strip("()").split(":")[0] for part in str(job["exec_vnode"]).split("+")})
 
     def restart(self):
-        """Restarts MoM with -p: the jobs continue, but are not children of the new MoM."""
+        """Restarts MoM with -p. The running jobs continue, but are not children of the new MoM."""
         self.orphans = set(self.jobs)
         (self.home / "mom_priv/mom.lock").write_text(f"{os.getpid()}\n")
 
@@ -133,7 +133,7 @@ class Mom:
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
         """Starts the process that becomes the job, or starts a task of the job. `environment` has the variables that the user has given to the job by
         qsub -v or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
-        no arguments. The hook sees a task's number as MoM's start_process() prints the number."""
+        no arguments. The hook gets a task's number in the format of MoM's start_process()."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",
@@ -166,7 +166,8 @@ class Mom:
         return child
 
     def terminate(self, child, kill_delay=10):
-        """Does what qdel and the end of the walltime do: sends SIGTERM to the session, and then waits for kill_delay seconds."""
+        """Ends a job as MoM does after a qdel or after the walltime. terminate() sends SIGTERM to the job's session, and waits at most kill_delay
+        seconds for the session's end."""
         signal_session(child.pid, signal.SIGTERM)
         end = time.monotonic() + kill_delay
         while (members := members_of(child.pid)) and time.monotonic() < end:
@@ -176,7 +177,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """`over_limit` is MoM's own number for a job that has exceeded a limit, and takes the place of the exit status."""
+        """If the job has exceeded a limit, MoM's own number `over_limit` replaces the job's exit status."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)
@@ -206,7 +207,7 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """Gives a test the MoM of node1. All users may enter the directory PBS_HOME of this MoM, but only root may enter pytest's own directories."""
+    """Gives a test the MoM of node1. PBS_HOME is below /var/tmp, because users cannot enter the directories that pytest makes."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)
@@ -261,7 +262,8 @@ def limit_address_space(job):
 
 def become_the_job(hook, work, given):
     limit_files(given["job"])
-    # The function limits the address space of the hook's interpreter, and not of this process. The interpreter needs more address space than MoM.
+    # run_hook() limits the address space of the hook's interpreter, but not the address space of the stand-in. The interpreter needs more address
+    # space than MoM.
     answer = run_hook(hook, work, given, become=lambda: limit_address_space(given["job"]))
     if answer and not answer.accepted:
         print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)

@@ -16,7 +16,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[3]
 SITE = TOP / "docs/examples/archive"
 LOGIN_HOST = "login1.example.org"
-# With a site's settings, the server would take too much memory. A test needs no protection against a power cut.
+# With the settings of a real site, the test's server would need too much memory. A test needs no protection against a power cut.
 OF_TESTS = """
 fsync = off
 shared_buffers = '32MB'
@@ -80,8 +80,8 @@ class Authority:
 
 
 class PostgresServer:
-    """The server starts at once. The server has the users and the lines in pg_hba.conf that the server of a site has. Over the socket in `directory`,
-    the tests can connect as the superuser postgres."""
+    """The server starts at once. The server has the same users and the same lines in pg_hba.conf as the server of a site. Over the socket in
+    `directory`, the tests can connect as the superuser postgres."""
 
     host = "localhost"
 
@@ -129,7 +129,7 @@ class PostgresServer:
         self._give(self.data / "ca.crt")
 
     def configure(self, more=""):
-        """Writes the server's settings. The file has the settings of a site, then the settings of tests, then `more`."""
+        """Writes the server's settings: first the settings of a site, then the settings of tests, and then `more`."""
         with open(self.data / "postgresql.conf", "w", encoding="utf-8") as file:
             file.write((SITE / "postgresql.conf").read_text() + OF_TESTS)
             file.write(f"listen_addresses = '{self.host}'\nssl_cert_file = 'server.crt'\nssl_key_file = 'server.key'\nssl_ca_file = 'ca.crt'\n")

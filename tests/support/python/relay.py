@@ -7,13 +7,13 @@ import threading
 
 
 class Connection:
-    """A connection between a client and the server, through the relay."""
+    """A connection that a client has opened to the server through the relay."""
 
     def __init__(self, client, peer, server):
         self.client, self.peer, self.server = client, peer, server
         self.port = server.getsockname()[1]  # the server knows the connection by this port
         self.asked = False  # the client has sent data
-        self.answered = False  # the client has received data of the server from the relay
+        self.answered = False  # the relay has passed data of the server to the client
         self.open = True  # neither end has closed the connection
 
     def end_questions(self):
@@ -87,7 +87,7 @@ class Relay:
                 self.passed += len(data)
                 connection.asked = True
                 connection.server.sendall(data)
-        # If the server has refused the client and closed the connection, _pass_answers() still passes on the server's reason.
+        # Even if the server has refused the client and closed the connection, _pass_answers() passes the server's reason to the client.
         connection.end_questions()
 
     def _pass_answers(self, connection):

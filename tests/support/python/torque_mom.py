@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom. The stand-in calls the scripts and the job starter in the same order as pbs_mom. A program gets the same user, groups,
-arguments, environment, descriptors, session, working directory and time limit. The comments name functions in src/resmom of Torque 6.1, and the
-code does what these functions do. The stand-in reads one request per line from its standard input, and answers each request in one line."""
+"""A stand-in for pbs_mom. The stand-in calls the scripts and the job starter in the same order as pbs_mom. The stand-in gives a program the same
+user, groups, arguments, environment, descriptors, session, working directory and time limit as pbs_mom. The comments name functions in src/resmom of
+Torque 6.1, and the code does what these functions do. The stand-in reads one request per line from its standard input, and answers each request in
+one line."""
 
 import contextlib
 import ctypes
@@ -90,11 +91,11 @@ def session_members(session):
 
 
 class Server:
-    """The process of pbs_mom itself."""
+    """Acts as the main process of pbs_mom."""
 
     def __init__(self, home, starter, privileged, alarm):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
-        # `sessions` has the sessions whose leaders are children of this process. For each session, `told` has the processes that got a signal
+        # `sessions` maps the process id of a child to the session that the child leads. For each session, `told` has the processes that got a signal
         # from kill_task().
         self.sessions, self.told = {}, {}
         for folder in ("mom_priv/jobs", "aux", "spool"):
@@ -108,7 +109,7 @@ class Server:
         return self.home / folder / (job["id"] + suffix)
 
     def node_file(self, job):
-        """take_care_of_nodes_file(): only the mother superior writes the file of the nodes, before the prologue."""
+        """Does the work of take_care_of_nodes_file(): before the prologue, only the mother superior writes the file with the names of the nodes."""
         if job["node"] == 0:
             self.path(job, "aux", "").write_text("".join(host + "\n" for host in job["hosts"]))
 
@@ -128,7 +129,7 @@ class Server:
         os.rename(self.path(job, "mom_priv/jobs", ".JC"), self.path(job, "mom_priv/jobs", ".JB"))
 
     def user_environment(self, job, task, spawned=None):
-        """InitUserEnv(): a later value takes the place of an earlier one."""
+        """Does the work of InitUserEnv(): if a variable is set several times, the last value counts."""
         user = pwd.getpwnam(job["user"])
         values = dict(os.environ)
         values.update(job["variables"])
@@ -161,7 +162,7 @@ class Server:
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
-        status = script.stat()  # this call follows a link, as check_pelog_permissions() does
+        status = script.stat()  # stat() follows a link, as check_pelog_permissions() does
         owner = user.pw_uid if user and Path(name).is_absolute() else 0
         if status.st_uid != owner or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
             return -1
@@ -174,7 +175,7 @@ class Server:
             self.script_files(job, files)
             os.closerange(3, 256)
             hosts = len(set(job["hosts"]))
-            # setup_pelog_environment() adds these variables to the environment of pbs_mom
+            # setup_pelog_environment() adds the following variables to the environment of pbs_mom
             environment = {**os.environ, "PBS_RESOURCE_NODES": f"{hosts}:ppn={job['ppn']}", "PBS_NUM_NODES": str(hosts),
                            "PBS_NUM_PPN": str(job["ppn"]), "PBS_NP": str(len(job["hosts"])),
                            "PBS_NODENUM": str(job["node"]), "PBS_MSHOST": job["hosts"][0]}
@@ -329,7 +330,7 @@ class Server:
             os.umask(0o077)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             out = os.open(self.path(job, "spool", ".TM"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(out, 1)  # pbs_mom has no file .TM, but sockets to the mother superior's pbs_demux
+            os.dup2(out, 1)  # pbs_mom writes to sockets of the mother superior's pbs_demux, and not to a file .TM
             os.dup2(out, 2)
             os.setsid()
             if not self.privileged:
@@ -341,7 +342,7 @@ class Server:
         return {"pid": child, "session": child}
 
     def wait(self, pid):
-        """scan_for_terminated(): waits for the end of a script or task. Kills the processes that are left in the session of the script or task."""
+        """scan_for_terminated(): waits for the end of a script or task, and kills the processes that are left in its session."""
         _, status = os.waitpid(pid, 0)
         session = self.sessions.pop(pid)
         kill_task(session, signal.SIGKILL, self.told.pop(session, set()))
@@ -368,7 +369,7 @@ class Server:
 
 
 def main():
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies, but the jobs stay alive
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, the kernel ends the stand-in, but not the jobs
     server = Server(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
     main_process = os.getpid()
     for line in sys.stdin:

@@ -12,8 +12,8 @@ namespace {
 template <class A, class B> constexpr bool kComparable = requires(A a, B b) { a < b; };
 template <class A, class B> constexpr bool kSubtractable = requires(A a, B b) { a - b; };
 
-// The compiler must refuse to mix times of two clocks, or a time and a duration. The compiler must refuse a plain number in place
-// of a time or a duration.
+// The compiler must refuse to mix the times of two clocks, and must refuse to mix a time with a duration. The compiler must
+// refuse a plain number in place of a time or a duration.
 static_assert(!std::is_convertible_v<BootTime, RealTime> && !std::is_convertible_v<MonotonicTime, BootTime>);
 static_assert(!kComparable<BootTime, RealTime> && !kSubtractable<RealTime, BootTime> && !kComparable<RealTime, Microseconds>);
 static_assert(!std::is_convertible_v<std::uint64_t, Microseconds> && !std::is_convertible_v<std::uint64_t, RealTime>);

@@ -179,7 +179,7 @@ TEST(Parse, refusesDamagedTextInOneSafeLine) {
                 return;
             ++refused;
             EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
-            // The message is one line and safe to print. printable() may change only the backslashes of the message.
+            // The message must be safe to print, so printable() must change nothing but the backslashes of the message.
             auto message = result.error().message;
             std::replace(message.begin(), message.end(), '\\', '~');
             EXPECT_EQ(printable(message), message);

@@ -16,7 +16,7 @@ namespace {
 
 using sdbus::Variant;
 
-/// Returns the message of the error that the reader must return.
+/// Returns the message of the error, or "accepted" if the reader has returned no error.
 template <class R> std::string refusal(const R& result) {
     if (result)
         return "accepted";

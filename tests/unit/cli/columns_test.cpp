@@ -40,7 +40,7 @@ Names keysOf(const std::string& document) {
     return keys;
 }
 
-/// Takes the first line of a table that --pairs has printed. Returns the names from the line, in lower case.
+/// Returns the names of the columns in a table that --pairs has printed, in lower case.
 Names namesOf(const std::string& pairs) {
     static const std::regex pattern("(?:^| )([A-Z0-9_]+)=\"");
     const auto line = pairs.substr(0, pairs.find('\n'));

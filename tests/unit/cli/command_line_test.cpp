@@ -24,7 +24,7 @@ std::string refusal(const Words& words) {
     return early && early->status == 2 ? early->text : "";
 }
 
-/// If pinfold accepts the words, returns the verb's name. If not, returns pinfold's message.
+/// Parses the command line `words`. Returns the name of the verb, or pinfold's message if pinfold refuses the command line.
 std::string verbOf(const Words& words) {
     const auto parsed = parse(words);
     if (const auto* early = std::get_if<EarlyExit>(&parsed))
@@ -170,8 +170,8 @@ std::vector<std::pair<std::string, Option>> allOptions(const std::vector<Verb>& 
     return all;
 }
 
-/// If an option gets an unknown word, the message says which words the option knows. If the name of an option's value is in
-/// `texts`, the option accepts every text.
+/// If an option gets an unknown word, the message says which words the option knows. An option accepts every text if `texts`
+/// contains the name of the option's value, such as FILE.
 TEST(CommandLine, everyOptionSaysWhichWordsItKnows) {
     const std::set<std::string> texts{"COMMAND", "DIR",  "DIRECTORY", "EPOCH", "FILE",    "GROUP,...",   "HOST",
                                       "HOSTS",   "JOB",  "KEY",       "NAME",  "PATTERN", "PATTERN,...", "PID",

@@ -168,7 +168,7 @@ TEST(TopText, fitsATerminalOfAnySize) {
 }
 
 /// Returns the profile of a job. In its first half, the job used no CPU, and in its second half, it used one CPU. The job always
-/// used `memory`.
+/// used `memory` bytes of memory.
 Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {

@@ -50,7 +50,8 @@ protected:
         EXPECT_TRUE(result) << result.error().message;
         return result ? *std::move(result) : LoadedConfig{};
     }
-    /// Loads `text` as the administrator's main file. Returns the message of the error, without the file's name.
+    /// Writes `text` to the administrator's main configuration file, and loads the configuration. Returns the message of the
+    /// error, without the file's name.
     std::string errorOf(std::string_view text) {
         const auto file = write(mainFile(), text);
         const auto result = load();

@@ -282,7 +282,7 @@ TEST_F(ConfigTest, theHighestMainFileStandsAlone) {
     const auto config = loaded("[jobs]\nmax_per_user = 3\n");
     EXPECT_EQ(config.files, std::vector{root_ / mainFile()});
     EXPECT_EQ(config.config.jobs.maxPerUser, 3U);
-    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace); // the vendor's file has no effect
+    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace); // pinfold ignores the vendor's configuration file
 }
 
 TEST_F(ConfigTest, dropInsAreReadByNameAfterTheMainFile) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests of docs/examples/pinfold.toml, which has each key with its default.
+// Tests docs/examples/pinfold.toml. The example has each key with its default.
 #include "config_fixture.hpp"
 #include "model/limit_table.hpp"
 #include "tests/support/cpp/mutation.hpp"
@@ -78,7 +78,8 @@ TEST_F(ExampleTest, theExampleShowsEveryDefault) {
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 
-/// If a key gets an unknown word, the message says which words the key knows. A key in `texts` accepts every text as its value.
+/// If a key gets an unknown word, the message says which words the key knows. If `texts` contains a key, this key accepts every
+/// text as its value.
 TEST_F(ExampleTest, everyKeySaysWhichWordsItKnows) {
     const std::set<std::string> texts{"cluster",       "server",       "database", "device_profile", "exempt_users",
                                       "exempt_groups", "exempt_units", "users",    "commands",       "ids"};

@@ -23,9 +23,9 @@ struct Line {
     bool userJobs; ///< jobs.allow_user_jobs
     const char* admin;
     const char* owner;
-    const char* inside; ///< the result for a process of the owner in the job that passes its own pidfd
+    const char* inside; ///< the result if a process of the owner is in the job and passes its own pidfd
     const char* other;
-    const char* auditor = nullptr; ///< the result for an auditor; if `auditor` is null, the result is `other`
+    const char* auditor = nullptr; ///< the result for an auditor; null means the same result as `other`
 };
 
 // The table leaves out unknown callers, because pinfoldd refuses all their requests.

@@ -20,10 +20,10 @@ constexpr auto kIdle = HyperThreads::Idle;
 
 /// There are two packages. Each package has one L3 cache with four cores. Each core has the CPUs n and n+8.
 constexpr Shape kInterleaved{.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved};
-/// There are two packages with four L3 caches each. Each L3 cache has eight cores, so the L3 caches begin at the CPUs 0, 8, 16
-/// and so on. The second package begins at CPU 32.
+/// There are two packages, and each package has four L3 caches. Each L3 cache has eight cores, so the L3 caches begin at the CPUs
+/// 0, 8, 16 and so on. The second package begins at CPU 32.
 constexpr Shape kManyL3s{.packages = 2, .l3sPerNode = 4, .coresPerL3 = 8};
-/// There are two packages with two NUMA nodes each. Each NUMA node has four cores.
+/// There are two packages, and each package has two NUMA nodes. Each NUMA node has four cores.
 constexpr Shape kSubNuma{.packages = 2, .nodesPerPackage = 2, .coresPerL3 = 4};
 
 CpuList list(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A read of /proc/PID/cmdline may hang. Tests that pinfoldd kills a process without waiting for the process's description.
+// A read of /proc/PID/cmdline can hang. Tests that pinfoldd kills a process without waiting for the process's description.
 #include "core/job.hpp"
 #include "core/report/describer.hpp"
 #include "tests/unit/core/core_fixture.hpp"

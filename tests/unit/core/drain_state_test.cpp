@@ -167,7 +167,7 @@ TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
         EXPECT_NE(created->error().message.find("drain.json cannot be read"), std::string::npos) << created->error().message;
         EXPECT_TRUE(said("`pinfold drain` or `pinfold undrain`"));
         if (bySaying) {
-            drain(""); // pinfoldd cannot read the old reason from the file, so the new reason stays empty
+            drain(""); // pinfoldd cannot read the drain's old reason from the file, so the reason stays empty
             EXPECT_EQ(manager->draining()->by, 0U);
             crash();
             restart();

@@ -30,7 +30,7 @@ protected:
         }
         ASSERT_TRUE(history->write({made}));
     }
-    /// Writes the file as pinfold-ship does.
+    /// Writes the file about the sent receipts, as pinfold-ship does.
     void sent(const std::string& epoch, std::uint64_t sequence) const {
         const auto file = inRoot(node.root(), kSentFile);
         std::filesystem::create_directories(file.parent_path());

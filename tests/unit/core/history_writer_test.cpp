@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests a history on storage that is slow, full or damaged.
+// Tests how pinfoldd writes the history if the disk is slow, full or damaged.
 #include "core/history/history_writer.hpp"
 
 #include "model/receipt_json.hpp"
@@ -119,7 +119,7 @@ TEST_F(HistoryWriterTest, whatAJobUsedIsReadWhenItRunsEmpty) {
     create("sge.1", leader, {}, &supervisor);
     loop.advance(2s);
     const auto ended = loop.realTime();
-    end(leader); // the supervisor may report how the leader exited
+    end(leader); // the supervisor can still report how the leader exited
     node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\n");
     loop.advance(11s);
     ASSERT_EQ(stored().size(), 1U);
@@ -362,7 +362,7 @@ TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold)
     earlier.key = "sge.1";
     earlier.wall = 42us;
     // The disk was full, so an earlier pinfoldd kept the receipt `earlier` in /run. Somebody killed the earlier pinfoldd before
-    // it removed the slice.
+    // the earlier pinfoldd removed the job's slice.
     ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
     restart();
     endJob("sge.1", leader);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a key belongs to one job until the job is over. After the end of a job, a later job may have the same key. Tests
-// that late events of the first job do not change the later job.
+// Tests that a key belongs to one job until the job is over. After the end of a job, a later job may have the same key. If two
+// jobs have the same key, late events of the first job must not change the second job.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
@@ -162,7 +162,7 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
 }
 
 TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
-    const auto leader = child(0); // systemd itself gets the process id of a leader that belongs to root
+    const auto leader = child(0); // pinfoldd passes the process id of a leader of root to systemd
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
     node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has not started the scope yet

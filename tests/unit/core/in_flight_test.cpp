@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a job is not over while it is being started. If PID 1 starts a unit late, the job may already be over. Tests that
-// such a late start does not bring the job back.
+// Tests that a job is not over while it is being started. If PID 1 starts a unit after the job's end, the unit must not bring the
+// job back.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -179,7 +179,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    // a process leaves its cgroup before its pidfd reports the end, so further events may come in between
+    // a process leaves its cgroup before its pidfd reports the end, and other events can come between the two
     node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());

@@ -44,7 +44,7 @@ protected:
         end(leader);
         manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
     }
-    /// Returns the text in the job's output. The text may be empty.
+    /// Returns the text in the job's output, or "" if the output is empty.
     std::string said() {
         loop.settle();
         std::array<char, 1000> text{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests limits that this node cannot enforce. Tests changes of a running job's limits. If pinfoldd cannot change one limit of a
-// request, it changes none of them.
+// The tests of this file check limits that the node cannot enforce, and changes of a running job's limits. If pinfoldd cannot
+// change one limit of a request, it changes none of them.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -174,7 +174,7 @@ TEST_F(LimitsTest, areTightenedByTheOwnerAndLoosenedByTheAdmin) {
 }
 
 TEST_F(LimitsTest, areWhatTheRecordSaysAfterACrashInTheMiddle) {
-    node.holdStarts = true; // systemd has changed the limits, but its answer does not come
+    node.holdStarts = true; // systemd has changed the limits, but does not answer pinfoldd
     manager->setLimits(root, "sge.1", memory(128 * kMebi), false, [](const Result<ResourceLimits>&) {});
     crash();
     node.release();
@@ -306,7 +306,7 @@ TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
 }
 
 TEST_F(FreezerTest, untilItIsFrozenItRuns) {
-    node.holdStarts = true; // acts as if PID 1 were slow, or as if systemd were moving processes
+    node.holdStarts = true; // systemd does not answer, as if it were slow or were moving processes
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
     loop.advance(5s);
     node.release();
@@ -369,7 +369,7 @@ TEST_F(FreezerTest, aResumptionThatComesBetweenIsTold) {
 }
 
 TEST_F(FreezerTest, aTimeLimitSetDuringAFreezeThatFailsIsKept) {
-    node.holdStarts = true; // acts as if a process of the job waited in the kernel
+    node.holdStarts = true; // systemd does not answer, as if a process of the job waited in the kernel
     node.freezeFault = SystemdError{SystemdFault::NoReply, "timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
     loop.settle();

@@ -8,7 +8,7 @@
 
 namespace pinfold::test {
 
-/// Creates the job sge.1, whose output is a pipe. The tests read the other end of the pipe.
+/// Creates the job sge.1, which writes its output into a pipe. The tests read the job's output from the pipe.
 class OutputTest : public CoreTest {
 protected:
     void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch system may run root's prologue and epilogue in the job. kill(2) does not let the job's owner signal processes of root.
-// On a request of the owner, pinfoldd must not signal processes of root.
+// A batch system can run root's prologue and epilogue inside the job of a user. kill(2) does not let the job's owner signal
+// processes of root. If the owner of a job asks pinfoldd to signal the job, pinfoldd must not signal processes of root.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <poll.h>

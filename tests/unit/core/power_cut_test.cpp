@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests a node that loses its power while jobs run. The power cut removes the contents of /run, but history.db still exists.
+// Tests what pinfoldd does after the node has lost its power while jobs ran. The power cut removes the contents of /run, but
+// history.db still exists.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fmt/core.h>
@@ -27,7 +28,7 @@ protected:
         restart();
     }
     std::size_t liveRows() const { return history->live()->rows.size(); }
-    /// Removes the history together with its log, and puts a file with the given content in its place.
+    /// Removes the history and its write-ahead log, and writes a file with the given content at the path of the history.
     void replaceHistory(const std::string& content) {
         history.reset();
         for (const char* part : {"", "-wal", "-shm"})

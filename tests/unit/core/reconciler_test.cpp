@@ -137,7 +137,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
 }
 
 TEST_F(ReconcilerTest, aScopeOfOurNameElsewhereIsLeftUnlessItHasFailed) {
-    // these units have names like pinfold's units, but their cgroups are at other paths
+    // the units of this test have names like pinfold's units, but the cgroups of the units are at other paths
     node.units = {"job-sge.8.scope", "job-sge.9.scope", "job-sge.10.scope"};
     node.activeStates = {{"job-sge.9.scope", "failed"}, {"job-sge.10.scope", "inactive"}};
     const auto done = reconcile();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In these tests, pinfoldd looks at a process, and then wants to move the process. In between, the process ends, and a new
-// process gets the process id.
+// In these tests, a process ends after pinfoldd has looked at the process, and before pinfoldd moves the process. A new process
+// gets the process id of the ended process.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ TEST_F(RecycledPidTest, numbersThatPid1MayYetUseAreKept) {
     loop.advance(30s); // the answer never comes
     ASSERT_EQ(node.placeholders.size(), 1U);
     end(leader);
-    loop.advance(26s); // pinfoldd repeats the call, and gets no answer again
+    loop.advance(26s); // pinfoldd repeats the call to systemd, and again gets no answer
     EXPECT_TRUE(created && !*created);
     EXPECT_EQ(node.placeholders.size(), 1U) << "its call is in PID 1's queue";
     node.goOn();

@@ -311,7 +311,7 @@ TEST_F(LateReportTest, addsNoFactsOfAnotherRun) {
 }
 
 /// Under Slurm, a job without a batch script is open until the epilogue has reported the account, the partition and the nodes.
-/// Before the epilogue reports, the job's owner can start a batch script in the job. After that, the owner can end the job.
+/// Before the epilogue reports, the job's owner can start a batch script in the job, and can then end the job.
 TEST_F(ReportTest, anOwnerCannotKeepTheEpiloguesFactsFromTheReceipt) {
     for (const auto& exit : {ExitState{.status = 0, .signal = {}}, ExitState{}}) {
         const Caller owner{1000, false};

@@ -5,8 +5,9 @@
 namespace pinfold::test {
 namespace {
 
-/// A job of an ordinary user has a run time limit of 10 s. When the job reaches the limit, it gets the first signal. The job gets
-/// SIGKILL 100 ms after the first signal. Without `runTimeGrace`, the job would have one hour.
+/// A job of an ordinary user has a run time limit of 10 s. When the job reaches its run time limit, pinfoldd sends the first
+/// signal. The job gets SIGKILL 100 ms after the first signal. Without `runTimeGrace`, the job would get SIGKILL one hour after
+/// the first signal.
 class ShortRunTimeGraceTest : public CoreTest {
 protected:
     void SetUp() override {

@@ -13,7 +13,7 @@ protected:
         manager->endJob(root, key, {.exit = exit, .leader = {}}, [this](const Result<Receipt>& receipt) { ended = receipt; });
         loop.settle();
     }
-    /// Ends the leader, as PID 1 does when it stops the job's scope.
+    /// Ends the leader, as PID 1 does when PID 1 stops the job's scope.
     void stopScope(ChildProcess& leader) { end(leader); }
     /// Returns the only receipt of a job whose leader has ended. PID 1 announces the shutdown after `delay`, and then the
     /// supervisor reports how the leader ended.

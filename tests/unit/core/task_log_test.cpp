@@ -133,7 +133,7 @@ TEST_F(TaskLogTest, eachTaskHasItsOwnFigures) {
     end(one);
     wait(1, leader, {.status = 3});
     loop.advance(5s);
-    wait(2, two.pid(), {.signal = 9}); // the supervisor may report before pinfoldd sees the end
+    wait(2, two.pid(), {.signal = 9}); // the supervisor can report a task's end before pinfoldd notices the end
     end(two);
     const auto tasks = finish();
     ASSERT_EQ(tasks.size(), 3U);

@@ -19,7 +19,7 @@ constexpr Who kWho[] = {
     {"root", {0, true}, true}, {"admin", {500, true}, true}, {"owner", {1000, false}, true}, {"stranger", {1001, false}, false}};
 constexpr JobState kStates[] = {JobState::Creating, JobState::Running, JobState::Ending, JobState::Accounting};
 
-using Answer = std::optional<ErrorCode>; ///< the reason of a refusal, or nothing while there is no answer
+using Answer = std::optional<ErrorCode>; ///< the reason for a refusal, or no value if pinfoldd has not answered yet
 
 template <class T> Reply<T> into(Answer& answer) {
     return [&answer](const Result<T>& result) {
@@ -127,7 +127,8 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager still waits for an answer. release() makes the answer come while the variables of this test still exist.
+    // The manager still waits for an answer of the fake systemd. With release(), the answer comes before the variables of this
+    // test are destroyed.
     node.release();
     manager.reset();
 }

@@ -15,7 +15,7 @@ using doctor::FindingState;
 
 inline void PrintTo(FindingState state, std::ostream* out) { *out << doctor::toString(state); }
 
-/// A directory with the files of a healthy node. Each test makes a different fault on this node.
+/// Makes a directory with the files of a healthy node. Each test causes a different fault on the healthy node.
 class HealthyHost : public TemporaryDirectory {
 protected:
     HealthyHost() {
@@ -61,7 +61,7 @@ protected:
         return doctor::examine(host);
     }
 
-    /// Returns the finding with this id, which must exist.
+    /// Returns the finding with the id `id`. The finding must exist.
     Finding finding(const std::string& id) const {
         const auto all = examined();
         const auto found = std::find_if(all.begin(), all.end(), [&id](const auto& finding) { return finding.id == id; });

@@ -32,7 +32,7 @@ def members(group):
 
 
 def as_from_a_terminal():
-    """The parent of these tests may ignore signals, as nohup(1) does. A script cannot trap a signal that was ignored at its start."""
+    """If nohup(1) starts the tests, the tests ignore signals from their start. A script cannot trap a signal that was ignored at its start."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

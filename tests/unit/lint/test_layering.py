@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A folder of src includes only folders that precede it in the list. Only certain folders of src may use a library."""
+"""A folder of src includes only its own files and the folders in its entry of ALLOWED. Only the folders in a library's entry of OWNERS include the
+library."""
 
 import re
 from pathlib import Path
@@ -52,7 +53,7 @@ OWNERS = {
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive", "archive_service", "ship"},
     "openssl/": {"ship"},
 }
-# The files in PURE translate between a batch system and pinfold. The files in PURE do no I/O, because the caller passes all data.
+# PURE has the sources that translate data of a batch system for pinfold. The sources in PURE do no I/O, because their callers pass all data.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
         "adapters/torque/translate"}
 IO = {"fcntl.h", "fstream", "filesystem", "poll.h", "unistd.h", "sys/socket.h", "sys/stat.h"}
@@ -60,7 +61,7 @@ SOURCES = sorted(p for p in SRC.rglob("*") if p.suffix in (".hpp", ".cpp"))
 
 
 def folder_of(path):
-    """Returns "core" or "adapters/slurm", for example."""
+    """Returns the folder of a file below src, for example "core" or "adapters/slurm"."""
     parts = Path(path).parts
     return "/".join(parts[:2]) if parts[0] == "adapters" else parts[0]
 
@@ -98,8 +99,8 @@ def test_pure_files_do_no_io(path):
 
 
 def chains(source):
-    """Returns the messages that the source builds with `+` from at least three pieces, or from a text and a number. The result has no paths and no
-    names, because they are not messages."""
+    """Returns the messages that the source builds with `+` from at least three pieces, or from a text and a number. The function leaves out paths and
+    names, because paths and names are not messages."""
     masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
     between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
     return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Some facts are in two places of the sources. Tests that the two places agree."""
+"""Some facts are written in two files of the repository. The tests check that the two files agree."""
 
 import os
 import re
@@ -57,13 +57,13 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. Every user can write a field that does not begin with "_". A search by a field without
-    "_" needs _UID=0."""
+    """journalctl -u uses systemd's own fields about a unit. Every user can write a journal field that does not begin with "_". A search by a field
+    without "_" needs _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
-    # Commands in blocks of examples have no quotation marks, and man pages write "_" as "\_".
+    # In an example on a line of its own, a command has no quotation marks. Man pages write "_" as "\_".
     lines = [line.replace("\\_", "_") for page in pages for line in page.read_text().splitlines()]
     unquoted = [line for line in lines if re.search(r"^\s+(sudo )?journalctl\s", line) and "--update-catalog" not in line]
     assert unquoted
@@ -153,7 +153,7 @@ def comments():
     return {name: text for text, name in re.findall(r'<!--((?:(?!-->).)*)-->\s*<(?:method|property) name="(\w+)"', xml, re.S)}
 
 
-# Maps each header of src/model to a method or property. The comment of the method or property describes the members that the header declares.
+# Maps each header of src/model to a method or property. The XML comment of the method or property describes all members that the header declares.
 ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job_info.hpp": "ListProcesses", "node_resources.hpp": "Resources",
            "oom.hpp": "GetReceipt", "receipt.hpp": "GetReceipt", "reconciliation.hpp": "Reconcile", "task_receipt.hpp": "GetReceipt",
            "usage.hpp": "GetUsage"}
@@ -197,8 +197,8 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """Some limits have a file in the cgroup. The tests in the virtual machine check the limits that have a file, because the virtual machine has all
-    controllers."""
+    """The kernel enforces some limits by a file in the cgroup. The tests in the virtual machine check the limits that have a file, because the
+    virtual machine has all controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

@@ -13,18 +13,18 @@ import schemas
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
 GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
-# Maps each further golden file of a document to the schema of this document.
+# If the names of a golden file and of its schema differ, SCHEMA_OF maps the golden file to the schema.
 SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "limits-of-systemd": "limits", "status-job": "job",
              "status-jobs": "status", "vacuum-dry-run": "vacuum", "why-hosts": "why", "why-live": "why"}
-# A document has these keys only in the cases that pinfold-json(5) names.
+# SOMETIMES has the keys that are not in every document. pinfold-json(5) says when a document has a key of SOMETIMES.
 SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
-FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
+FREE = {"states", "schedulers", "environment", "properties", "labels"}  # the objects in FREE have keys that no schema lists
 # Maps each section of the page to the schemas that have the section's keys.
 SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS": ["parts/limits"], "USAGE": ["parts/usage", "parts/current-usage"],
             "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"], "FIRST END": ["parts/first-end"],
             "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
             "STRAYS": ["strays", "parts/stray"], "LEFTOVER FILES": ["strays-files", "parts/leftover-file"], "RECONCILE": ["reconcile"], "ARCHIVE": ["archive-status", "parts/archive-node"]}
-# A receipt has the keys of ELSEWHERE, but the page describes these keys in the section JOB IN DETAIL or JOB.
+# ELSEWHERE has keys of a receipt that the page describes in the section JOB IN DETAIL or JOB.
 ELSEWHERE = {"RECEIPT": {"limits_not_enforced", "allocated_cpus", "allocated_gpus", "exclusive", "tasks"}}
 TYPES = {"integer": "integer", "text": "string", "boolean": "boolean", "number": "number", "object": "object", "list": "array", "list of text": "array"}
 

@@ -122,8 +122,8 @@ TEST(EarlierVersions, understandTheAnswersToPinfoldRun) {
     EXPECT_FALSE(refused.contains("key")) << "an answer with a key is not an error";
 }
 
-// The packets in this test are from revision f7cc5991. pinfoldd decodes each packet and encodes the result. If the new packet
-// differs from the old packet, pinfoldd refuses the request.
+// The request packets in this test are from pinfold's revision f7cc5991. pinfoldd decodes each packet, and encodes the decoded
+// request again. If the encoded packet differs from the received packet, pinfoldd refuses the request.
 TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     for (
         const char* packet :

@@ -125,7 +125,7 @@ TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     for (const char* name :
          {"exit_status", "unkillable_processes", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
         EXPECT_EQ(text.find(name), std::string::npos) << text;
-    // If a receipt lacks one of the following members, an earlier pinfold refuses the receipt.
+    // An earlier pinfold refuses a receipt without `id`, `key`, `uid` or another member of the following list.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         EXPECT_NE(text.find("\"" + std::string(name) + "\":"), std::string::npos) << name;
@@ -200,7 +200,7 @@ template <class T> void fill(T& member) {
 }
 template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
 
-/// Returns a list with every second CPU number. A list of CPUs cannot have a longer text.
+/// Returns the list of every second CPU number, which has the longest text of all lists of CPUs.
 CpuList longestList() {
     std::vector<unsigned> numbers;
     for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)
@@ -217,8 +217,8 @@ DeviceAmounts mostDisks() {
     return *DeviceAmounts::parse(text);
 }
 
-/// Returns a receipt in which each text and each list has its greatest allowed length. The list of the node's disks may have any
-/// length.
+/// Returns a receipt in which each text and each list has its greatest allowed length. The length of the list of the node's disks
+/// has no limit, so `disks` sets this length.
 Receipt largestReceipt(std::size_t disks) {
     Receipt receipt;
     const auto fillField = [](const char*, auto& member) { fill(member); };
@@ -254,7 +254,7 @@ Receipt largestReceipt(std::size_t disks) {
 }
 
 // If a receipt has more than 1 MiB, the archive's function put() stores only the receipt's text (src/archive/sql/0001.sql). No
-// user reads this text.
+// user reads the text of a receipt with more than 1 MiB.
 TEST(ReceiptJson, ofAReceiptWithEverythingAtItsBoundIsFarSmallerThanTheArchiveAccepts) {
     for (const auto& [disks, most] : {std::pair<std::size_t, std::size_t>{100, 320 << 10}, {1000, 460 << 10}}) {
         const auto receipt = largestReceipt(disks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In these tests, a close() hangs because the test holds the lane in which the close() runs.
+// In these tests, a close() hangs while the test holds back the background work.
 #include "os/descriptor_closer.hpp"
 
 #include "os/process.hpp"
@@ -43,7 +43,7 @@ protected:
     DescriptorCloser closer{background, kMostOfUsers};
 };
 
-/// A TCP socket that lingers for 20 s and has more to send than the other end receives.
+/// Makes a TCP socket whose close() takes 20 s, because the other end does not receive all data.
 struct LingeringSocket {
     LingeringSocket() {
         const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -16,7 +16,8 @@ protected:
     void waiting(const std::string& connection, const std::string& count) const {
         write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
     }
-    /// Makes a user the owner of the connection's directory, as the kernel does when this user runs a file server.
+    /// Makes a user the owner of a FUSE connection's directory below /sys/fs/fuse/connections. The kernel does this for the user
+    /// who runs the FUSE file server.
     void belongsToAUser(const std::string& connection) const {
         const auto directory = top() / "sys/fs/fuse/connections" / connection;
         if (::geteuid() == 0) {

@@ -113,7 +113,7 @@ TEST_F(OpenFiles, aProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
     const auto open = write("open", "");
     process(20, 1000, 'S');
     std::filesystem::remove(top() / "proc/20/maps");
-    ASSERT_EQ(::mkfifo((top() / "proc/20/maps").c_str(), 0600), 0); // open() of this pipe waits for a writer
+    ASSERT_EQ(::mkfifo((top() / "proc/20/maps").c_str(), 0600), 0); // a reader's open() of a pipe waits for a writer
     process(30, 1001, 'S');
     std::filesystem::create_symlink(open, top() / "proc/30/fd/3");
     const auto files = inUse(std::chrono::milliseconds(500));

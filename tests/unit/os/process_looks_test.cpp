@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 class ProcessLooksTest : public ::testing::Test {
 protected:
-    /// Starts to read a process. The read returns when `gate` has a value.
+    /// Starts to read a process. The read returns when the test gives `gate` a value.
     static Result<int> hang(ProcessLooks& looks, pid_t pid, uid_t user, const std::shared_future<void>& gate) {
         return looks.into(pid, user, [gate]() -> Result<int> {
             gate.wait();
@@ -23,8 +23,8 @@ protected:
     static Result<int> see(ProcessLooks& looks, pid_t pid, uid_t user) {
         return looks.into(pid, user, [pid]() -> Result<int> { return pid; });
     }
-    /// Reads the process again and again until a read succeeds. On a busy machine, a thread may need some time after `gate` has
-    /// got its value.
+    /// Calls see() again and again for one minute, until a call succeeds. On a busy machine, a thread needs some time to end its
+    /// read after the test has set `gate`.
     static bool seesInTime(ProcessLooks& looks, pid_t pid, uid_t user) {
         for (const auto end = std::chrono::steady_clock::now() + 1min; std::chrono::steady_clock::now() < end;) {
             if (see(looks, pid, user))

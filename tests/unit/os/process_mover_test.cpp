@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
-/// In these tests, a process has ended, and a new process has the process id of the ended process. A real child acts as the new
-/// process.
+/// In these tests, a process has ended, and a new process has the process id of the ended process. The new process is a real
+/// child of the test.
 class ProcessMoverTest : public TemporaryDirectory {
 protected:
     ProcessMoverTest() : mover(CgroupTree(top()), ProcessTable(top())) {
@@ -87,7 +87,7 @@ TEST_F(ProcessMoverTest, soIsOneOfTheOwnersSubordinateIds) {
 }
 
 TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
-    show(stranger.pid(), kScope, 0, kParent); // pinfold moved the parent into the job by mistake, and has already moved it back
+    show(stranger.pid(), kScope, 0, kParent); // pinfold moved kParent into the job by mistake, and then moved kParent back
     isIn(kScope, {stranger.pid()});
     ASSERT_FALSE(clear().empty());
     EXPECT_NE(clear().front().find("put back to /system.slice/ssh.service"), std::string::npos);

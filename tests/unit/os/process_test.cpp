@@ -21,7 +21,7 @@
 namespace pinfold::test {
 namespace {
 
-/// Ends the main thread when a second thread runs. The second thread stays until the process is killed.
+/// Ends the main thread when a second thread runs. The second thread runs until somebody kills the process.
 void leaveOnlyAThread() {
     pthread_t thread{};
     ::pthread_create(
@@ -31,12 +31,12 @@ void leaveOnlyAThread() {
                 ::pause();
         },
         nullptr);
-    // glibc's pthread_exit() would unwind the stack of the test. The system call `exit` ends only the calling thread, and unwinds
-    // nothing.
+    // The thread does not call pthread_exit(), because glibc's pthread_exit() unwinds the stack of the test. The system call
+    // `exit` ends only the calling thread, and unwinds nothing.
     ::syscall(SYS_exit, 0);
 }
 
-/// A process whose main thread has ended while another thread runs.
+/// Makes a process whose main thread has ended while another thread runs.
 class Headless {
 public:
     Headless() {
@@ -156,7 +156,7 @@ TEST(Process, aZombieShowsItsNameAndHasEnded) {
 
 TEST(Process, anEndedMainThreadIsNotTheEnd) {
     const Headless process;
-    // No event reports the end of a main thread, so this loop reads the state again and again.
+    // No event reports the end of a main thread, so this loop reads the state of the process again and again.
     const auto deadline = BootClock::now() + std::chrono::milliseconds(kDeadlineMs);
     auto info = ProcessTable().readWithCommand(process.pid());
     while (info && info->state != 'Z' && BootClock::now() < deadline) {
@@ -199,7 +199,7 @@ TEST(Process, aProcessThatIsNotThereIsGone) {
     EXPECT_TRUE(hasEnded(child.pidfd()));
 }
 
-/// A second thread of this process. The thread runs until the object is destroyed.
+/// Starts a second thread in the process of the test. The thread runs until the object is destroyed.
 class OtherThread {
 public:
     OtherThread() : thread_([this] { pause(); }) {

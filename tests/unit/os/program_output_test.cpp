@@ -42,7 +42,7 @@ TEST(ProgramOutput, isAnErrorOfAProgramThatFailsOrIsNone) {
 
 TEST(ProgramOutput, comesInTimeOrTheProgramAndItsChildrenAreKilled) {
     std::array<int, 2> ends{-1, -1};
-    ASSERT_EQ(::pipe(ends.data()), 0); // each process of the program holds this pipe open until the process ends
+    ASSERT_EQ(::pipe(ends.data()), 0); // each process of the program holds the pipe open until the process ends
     EXPECT_EQ(errorOf(shell("sleep 1000 & sleep 1000", 200ms)), ErrorCode::TimedOut);
     ::close(ends[1]);
     char byte = 0;

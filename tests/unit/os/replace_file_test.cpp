@@ -41,7 +41,7 @@ TEST_F(ReplaceFile, nothingIsWrittenThroughWhatWaitsAtTheTemporaryName) {
     std::filesystem::create_symlink("victim", top() / ".a.prom.tmp");
     EXPECT_TRUE(replaceFile(file, "one", 0644));
     EXPECT_EQ(text("victim"), "untouched");
-    ASSERT_EQ(::mkfifo((top() / ".a.prom.tmp").c_str(), 0600), 0); // open() of this pipe would never return
+    ASSERT_EQ(::mkfifo((top() / ".a.prom.tmp").c_str(), 0600), 0); // an open() of the pipe .a.prom.tmp would never return
     EXPECT_TRUE(replaceFile(file, "two", 0644));
     EXPECT_EQ(text("a.prom"), "two");
     EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(file)));

@@ -31,7 +31,7 @@ protected:
     std::optional<ThreadBackground> background{std::in_place, loop};
 };
 
-/// A call that returns when the test releases the call or when the test ends.
+/// Makes a call that returns only when the test releases the call, or when the test ends.
 struct Hanging {
     std::promise<void> gate;
     std::shared_future<void> opened{gate.get_future()};
@@ -68,7 +68,7 @@ TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
-// The thread of the journal's lane pauses after a message. During the pause, a new message does not wake the thread.
+// After each message, the thread of the lane Journal pauses. During the pause, a new message does not wake the thread.
 TEST_F(BackgroundTest, aMessageThatComesWhileTheJournalsThreadRestsIsWritten) {
     for (int i = 0; i < 3; ++i) {
         bool done = false;
@@ -115,7 +115,7 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
                 opened.wait();
             },
             [&done] { ++done; }));
-        if (i < bound.threads) // waiting work fills a place in the queue, and a later call needs this place
+        if (i < bound.threads) // until a thread takes the work, the work fills a place in the queue
             started.wait();
     }
     std::vector<Lane> told;

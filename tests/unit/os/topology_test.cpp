@@ -32,7 +32,8 @@ protected:
         put(cache / "level", std::to_string(level));
         put(cache / "shared_cpu_list", shared.toString());
     }
-    /// Writes the files as Linux 6 does. There are three levels of caches, and two files with the list of sibling CPUs.
+    /// Writes the files as Linux 6 does. There are three levels of caches. For each CPU, two files contain the list of the CPU's
+    /// siblings.
     void putAll(const Topology& topology) const {
         std::set<unsigned> nodes;
         for (const auto& place : topology.cpus) {

@@ -65,7 +65,7 @@ public:
     std::string epoch = "first";
     std::uint64_t last = 0;
     std::vector<Receipt> receipts;
-    std::deque<Error> failures; ///< each of the next calls fails with one of these errors
+    std::deque<Error> failures; ///< the next calls fail with these errors, each call with one error
     int asked = 0;
 };
 
@@ -108,7 +108,7 @@ public:
     std::map<std::string, std::string> profiles; ///< maps the id of a receipt to its profile
     std::map<std::string, std::vector<std::uint64_t>> gaps;
     std::vector<Lot> lots;
-    std::deque<Error> failures; ///< each of the next calls fails with one of these errors
+    std::deque<Error> failures; ///< the next calls fail with these errors, each call with one error
     bool loseAnswer = false;    ///< the archive stores the receipts of the next put(), but the answer is lost
     std::uint64_t newest = 0;
 

@@ -18,7 +18,7 @@ protected:
         EXPECT_TRUE(history.write({{receipt("old", "sge.1", toUsec(kStart - kDay)), receipt("new", "sge.2", toUsec(kStart))}}));
     }
 
-    /// Vacuums the history, as pinfoldd does every hour. The times come from the clocks of the test.
+    /// Vacuums the history, as pinfoldd does every hour. The variables `boot` and `now` act as the clocks.
     Vacuumed look() {
         const auto done = history.vacuum({.maxAge = kMaxAge, .clock = ClockReading{bootId, boot}}, now, 100);
         EXPECT_TRUE(done) << done.error().message;

@@ -89,7 +89,8 @@ inline Receipt unnumbered(Receipt receipt) {
     return receipt;
 }
 
-/// Tests all filters on the receipts of mixed(), no matter which version made the file.
+/// Checks that each filter of the history selects the right receipts of mixed(), no matter which version of pinfold wrote the
+/// history.
 inline void expectMixed(const History& history) {
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow", "bad", "ok"}));
     EXPECT_EQ(idsOf(history.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
@@ -154,7 +155,7 @@ protected:
         sqlite3_close(db);
     }
     std::filesystem::path file() const { return top() / "lib dir/history#1?%41.db"; }
-    /// Writes the file as pinfold did before schema 2.
+    /// Writes the history in the format that pinfold used before schema 2.
     void writeSchema1(const std::vector<Receipt>& receipts) const {
         std::filesystem::create_directories(file().parent_path());
         sql("PRAGMA journal_mode = WAL;"
@@ -171,8 +172,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". Before the conversion, no two kinds
-    /// of receipts in the file may differ only in "failed" and "unknown".
+    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". The file must not have two kinds of
+    /// receipts that differ only in the outcome "failed" or "unknown".
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

@@ -105,7 +105,7 @@ Receipt usual() {
     return made;
 }
 
-/// Returns a profile with almost the greatest number of points. No number in this profile has a short text.
+/// Returns a profile with almost the greatest number of points. The text of each number in the profile has many digits.
 Profile longProfile() {
     Profile profile;
     for (std::size_t i = 0; i + 1 < Profile::kMostPoints; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The history numbers its receipts. These tests check the numbers of the receipts, and queries in the order of the numbers.
+// The history numbers its receipts. The tests of this file check the numbers, and check queries that return receipts in the order
+// of their numbers.
 #include "history_fixture.hpp"
 
 #include "store/history_file.hpp"

@@ -37,7 +37,7 @@ TEST_F(HistoryFile, noJobIsCountedTwice) {
     EXPECT_TRUE(history.write({{}}));
 }
 
-/// Lists the receipts one by one: each query asks for the receipt after the previous one.
+/// Lists the receipts one by one. Each query returns the receipt that follows the receipt of the previous query.
 Ids walk(const History& history, ReceiptFilter filter) {
     Ids ids;
     filter.limit = 1;

@@ -46,7 +46,7 @@ TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     EXPECT_EQ(vacuumed.removed, 2U);
     EXPECT_TRUE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
-    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // this receipt comes between two calls of vacuum()
+    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // the receipt "new" comes between two calls of vacuum()
     vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);
@@ -80,12 +80,12 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
         removed += vacuumed.removed;
     } while (vacuumed.more);
     EXPECT_LE(vacuumed.bytes, limit);
-    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call may remove up to 100 receipts more than the limit requires
+    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call of vacuum() can remove 100 receipts more than necessary
     EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
     EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
-    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the last call of vacuum() may leave free pages
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the last call of vacuum() can leave free pages
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that pinfold can read all data in the histories of its earlier versions. The files of tests/support/earlier contain such
-// histories.
+// Tests that pinfold can read all data in the histories of its earlier versions. The files of tests/support/earlier contain
+// histories of earlier versions.
 #include "history_fixture.hpp"
 
 #include "store/history_schema.hpp"
@@ -75,8 +75,8 @@ TEST_P(StoredHistory, showsHowEachJobEnded) {
         EXPECT_EQ(receipt.exit, end.exit) << end.key;
         EXPECT_EQ(receipt.uid, receipt.key == "user.3" ? 1001U : 0U);
         EXPECT_LT(receipt.started, receipt.ended);
-        // `started` and `ended` come from the real-time clock, which somebody may set. `wall` comes from the clock that counts
-        // the time since the boot.
+        // The times `started` and `ended` are from the real-time clock, which somebody can set. `wall` comes from the clock that
+        // counts the time since the boot.
         const auto between = timeBetween(receipt.started, receipt.ended);
         EXPECT_LT(std::max(between, receipt.wall) - std::min(between, receipt.wall), 1ms) << end.key;
     }

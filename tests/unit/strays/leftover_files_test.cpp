@@ -23,7 +23,7 @@ IpcObject segment(std::uint64_t seconds) { return {IpcKind::SharedMemory, 7, 42,
 
 using Names = std::vector<std::string>;
 
-/// Returns a context in which pinfold may remove the file.
+/// Returns a context in which pinfold is allowed to remove a leftover file.
 LeftoverContext clear() { return {.now = kEnd + 1us}; }
 
 std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = clear()) {

@@ -173,7 +173,7 @@ TEST_F(StrayScannerTest, whoCannotBeReadIsKilledByName) {
     show(hanging.pid());
     const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
     std::filesystem::remove(file);
-    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // open() of this pipe waits for a writer
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // a reader's open() of a pipe waits for a writer
     const auto findings = scanner().look(Pidfds::Close);
     EXPECT_TRUE(findings.areSure());
     ASSERT_EQ(findings.unread.size(), 1U);

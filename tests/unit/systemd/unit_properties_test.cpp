@@ -123,14 +123,14 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 
 TEST(UnitProperties, ofNoLimitsSetNone) {
     EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 8U);
-    // The time limit is not among the properties, because pinfoldd must be able to change the time limit. Nobody can change the
+    // The slice has no property for the time limit, because pinfoldd must be able to change the time limit. Nobody can change the
     // RuntimeMaxUSec of a running scope.
     EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}),
               sliceProperties(key("sge.1"), {}));
 }
 
-// Whatever a key contains, the properties have only allowed names. A property's text must not begin a new line of a unit file,
-// and must not continue in the next line.
+// Whatever a key contains, the properties have only allowed names. The text of a property must fit into exactly one line of a
+// unit file.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",

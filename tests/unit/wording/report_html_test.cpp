@@ -114,7 +114,7 @@ TEST(HtmlReport, hasATableOfAllTasks) {
 
 TEST(HtmlReport, aTextThatIsEscapedAlreadyIsNotEscapedAgain) {
     auto made = receipt("sge.1", 1h);
-    made.identity.jobName = R"(C:\\work\x1b)"; // a receipt contains the name C:\work and an escape character in this form
+    made.identity.jobName = R"(C:\\work\x1b)"; // a receipt contains C:\work and an escape character as C:\\work\x1b
     const auto page = htmlReport({{.receipt = made, .profile = {}}}, evilName);
     EXPECT_NE(page.find(R"(C:\\work\x1b)"), std::string::npos);
     EXPECT_EQ(page.find(R"(C:\\\\work)"), std::string::npos);

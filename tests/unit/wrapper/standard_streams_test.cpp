@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-/// Runs the function in its own process, and returns the exit status.
+/// Calls `act` in a child process, and returns the exit status of the child.
 int inAnotherProcess(int (*act)()) {
     const auto pid = ::fork();
     if (pid == 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for OpenPBS's Python module pbs. The stand-in has those parts of the module that a hook of MoM uses at the events of a job.
+"""A stand-in for OpenPBS's Python module pbs. The stand-in contains only the parts of pbs that a hook needs at the events of a job in MoM.
 pbs_python.py runs hooks with this stand-in.
 
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
@@ -8,7 +8,8 @@ The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which t
                         parameter that its event does not have, it gets EventIncompatibleError. Only a hook for launch sets parameters: progname, argv and env.
   what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
                         resize, and nothing after accept() or reject().
-  job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. A job has rerun() and delete().
+  job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. The class job has
+                        the methods rerun() and delete().
   resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. In MoM, a hook may use any name of a resource.
   size, duration        _base_types.py
 """
@@ -58,7 +59,7 @@ def check_settable():
 
 
 class size:
-    """Keeps the text of a size as the hook or MoM wrote the text. Sizes from MoM itself are in kb."""
+    """Keeps a size as the text that the hook or MoM wrote. Sizes from MoM itself are in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
@@ -119,8 +120,7 @@ class Attributes:
 
 
 class project:
-    """str() turns a project into a text, but the project does not compare equal to this text. OpenPBS's own type has this behaviour
-    (_base_types.py)."""
+    """As in OpenPBS (_base_types.py), str() turns a project into a text, but the project does not compare equal to this text."""
 
     def __init__(self, value):
         self._value = value

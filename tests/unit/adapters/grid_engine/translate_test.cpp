@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSpool = "/var/spool/gridengine/execd/node1/active_jobs/";
 constexpr std::uint64_t kMebi = 1 << 20;
 
-/// Returns a file that sge_execd 8.1.9 wrote. Leaves out lines of the file that do not matter for the tests.
+/// Returns a file that sge_execd 8.1.9 wrote, without the lines that do not matter for the tests.
 std::string batchJob() {
     return "add_grp_id=65400\nfs_stderr_host=\"\"\nfs_stderr_path=\nstdout_path=/home/alice\nstderr_path=/home/alice\n"
            "stdin_path=/dev/null\nmerge_stderr=0\ntmpdir=/tmp/1.1.batch.q\nckpt_job=0\n"

@@ -198,7 +198,7 @@ def test_only_what_nobody_knows_is_forgotten():
 
 @pytest.fixture
 def mom(tmp_path):
-    """A MoM with the hook of the source tree. The hook finds its package, but does not find the program pinfold."""
+    """Returns a MoM that runs the hook of the source tree. The hook finds its package, but does not find the program pinfold."""
     hook = tmp_path / "pinfold_hook.py"
     hook.write_text((HERE / "pinfold_hook.py").read_text().replace("@libexecdir@/pinfold/openpbs", str(HERE)))
     return Mom(tmp_path / "home", hook=str(hook))
@@ -254,8 +254,8 @@ def test_a_host_without_pinfold(mom, tmp_path):
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
-    """Lets a test call node.tell_state(), each time in a new event of the hook. tell(keys) returns those attributes of the vnode that the call has
-    set. After the call, the server's copy of the vnode has the new attributes."""
+    """Lets a test call node.tell_state(), each time in a new event of the hook. tell(keys) returns the attributes of the vnode that node.tell_state()
+    has changed. After the call, the server's copy of the vnode has the new attributes."""
     (tmp_path / "mom_priv/hooks").mkdir(parents=True)
     monkeypatch.setattr(pbs, "pbs_conf", {"PBS_HOME": str(tmp_path), "PBS_MOM_HOME": ""})
     monkeypatch.setattr(pbs.State, "event", None)

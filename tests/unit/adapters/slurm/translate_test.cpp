@@ -149,7 +149,7 @@ TEST(SlurmContains, neitherItsServicesNorAnybodyElses) {
              "", "\n\n", "0::/\n", "0::/system.slice/slurmd.service\n", "0::/system.slice/slurmstepd.scopes/x\n",
              "0::/batch.slice/batch-slurm.7.slice/job-slurm.7.scope\n", "5:freezer:/slurm\n",
              "5:freezer:/xslurm/uid_1000/job_7\n", "5:freezer:/uid_1000\n",
-             "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // one line has "/slurm", and another line has "/uid_1000"
+             "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // the text has "/slurm" and "/uid_1000", but not in the same line
          })
         EXPECT_FALSE(slurmContains(text)) << text;
 }
