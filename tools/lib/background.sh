@@ -14,7 +14,7 @@ inBackground() {
     background[$!]=$1
 }
 
-# Ends all commands. The first signals are SIGINT and SIGTERM, so that tests can clean up before they end.
+# Ends all commands. endAll first sends SIGINT and SIGTERM, so that tests can clean up before the end of the tests.
 # shellcheck disable=SC2317  # called by the trap
 endAll() {
     trap '' INT TERM HUP

@@ -91,8 +91,8 @@ cgroupTop() {
     done
 }
 
-# sources [OPTION…]: writes a tar archive of this checkout to the standard output. The archive lacks the directories that builds have made.
-# OPTION… are further options of tar.
+# sources [OPTION…]: writes a tar archive of this checkout to the standard output. The tar archive does not contain the directories that
+# builds have made. OPTION… are further options of tar.
 sources() {
     tar -C "$top" --exclude-vcs --exclude='./build*' --exclude=./dist --exclude=__pycache__ "$@" -cf - .
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# This batch script starts several processes to compile a program. The script also starts a daemon in another session, and does not end the
+# This batch script starts several processes to compile a program. The script starts a daemon in a session of its own, and does not end the
 # daemon.
 set -eu
 work=$(mktemp -d)
