@@ -19,8 +19,8 @@ inBackground() {
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
-    # A signal may arrive when a command has started but is not in the array `background` yet. endAll uses `jobs -p`, because `jobs -p`
-    # lists all commands that run.
+    # A signal can arrive after the start of a command, but before the command is in the array `background`. endAll uses `jobs -p`, because
+    # `jobs -p` lists all commands that run.
     for pid in $(jobs -p); do
         background[$pid]=
     done
