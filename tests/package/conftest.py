@@ -9,7 +9,7 @@ import debs
 
 @pytest.fixture(scope="session", autouse=True)
 def documentation():
-    """To save time, boxes do not install manual pages and documentation. These tests need the complete packages."""
+    """To save time, boxes do not install manual pages and documentation. The tests of this file need the complete packages."""
     for file in debs.DPKG_OPTIONS.iterdir():
         if "path-exclude" in file.read_text():
             file.unlink()

@@ -151,7 +151,7 @@ def test_an_installation_changes_no_batch_system_and_no_pam(nothing):
     now = etc()
     changed = {path for path in {*was, *now} if was.get(path) != now.get(path)}
     own = {path for path in changed if path.startswith("/etc/pinfold/") or Path(path).name.startswith(("pinfoldd.", "pinfold-strays", "pinfold-doctor", "pinfold-ship"))}
-    # When the packages are installed, they add groups, and the users of the services.
+    # The installation of the packages adds groups, and adds the users of the services.
     assert changed - own <= {f"/etc/{name}{backup}" for name in ("passwd", "shadow", "group", "gshadow") for backup in ("", "-")}
 
 

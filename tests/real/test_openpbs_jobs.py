@@ -256,7 +256,7 @@ def test_attach_runs_a_command_in_the_job_and_refuses_the_process_of_another_use
 
 @pytest.fixture
 def own_scripts():
-    """Gives MoM a prologue and an epilogue. Each of these scripts adds a line with its own name and the job to a file."""
+    """Gives MoM a prologue and an epilogue. The prologue and the epilogue add a line with their own name and the job to a file."""
     told, folder = Path("/root/told"), Path(openpbs.HOME, "mom_priv")
     for name in ("prologue", "epilogue"):
         (folder / name).write_text(f'#!/bin/sh\necho {name} "$1" >>{told}\n')

@@ -135,8 +135,8 @@ def without_node_check():
 
 @contextlib.contextmanager
 def site_scripts(**scripts):
-    """Until the `with` block ends, node1's pbs_mom runs `scripts` in place of pinfold's programs. If the text of a script is None, pbs_mom has no
-    such script."""
+    """Until the `with` block ends, node1's pbs_mom runs `scripts` in place of pinfold's programs. If the text of a script is None, pbs_mom does not
+    have the script."""
     folder = Path(HOME, "mom_priv")
     try:
         for name, text in scripts.items():

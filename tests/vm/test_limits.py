@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests limits on a kernel with all controllers. The cgroup files contain the limits, systemd shows the limits, and the limits have an effect."""
+"""Tests how the kernel enforces the limits of jobs. The kernel must have all controllers. The cgroup files contain the limits, systemd shows the
+limits, and the limits have an effect."""
 
 import json
 import re
@@ -98,7 +99,7 @@ def test_memory_max_kills_the_hog_and_nobody_else():
     assert "held" not in out, err
     receipt = receipts("limit.hog")[0]
     assert receipt["oom_kills"] >= 1
-    # For an allocation that must succeed, the kernel may charge a few pages beyond memory.max (cgroup-v2.rst, "memory.max").
+    # If an allocation must not fail, the kernel can charge a few pages more than memory.max (cgroup-v2.rst, "memory.max").
     assert 32 * MIB <= receipt["memory_peak"] <= 65 * MIB
     assert receipt["memory_max"] == 64 * MIB
     witness.stdin.write("go\n")

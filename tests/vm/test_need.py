@@ -109,7 +109,7 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     assert abs(sum(seconds) - receipt["wall"] / 1e6) < 0.1
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
-    # After the job's last measurement, an emulated machine may need seconds to free the memory. While the kernel frees the job's memory, pinfoldd can
+    # After the job's last measurement, an emulated machine can need seconds to free the memory. While the kernel frees the job's memory, pinfoldd can
     # measure the job several times. The test ignores pinfoldd's measurements after the last measurement by the job itself.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]

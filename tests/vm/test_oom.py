@@ -29,7 +29,7 @@ if "stay" in sys.argv:
 """
 WITNESS = 'import signal; print("witness", flush=True); signal.pause()'
 
-# This program leaves a child behind. The child lives longer than the leader. When the child gets SIGTERM, the child allocates memory.
+# The program LATE leaves a child behind. The child lives longer than the leader. When the child gets SIGTERM, the child allocates memory.
 LATE = """
 import os, signal, sys
 if os.fork() == 0:
@@ -116,7 +116,7 @@ def test_two_tasks_together_while_each_is_below():
     second.stdin.write("go\n")
     second.stdin.flush()
     _, _, err = finish(first)
-    # When the first task ends, the job ends. The second task may get the job's SIGTERM before the kernel's SIGKILL.
+    # When the first task ends, the job ends. The second task can get the job's SIGTERM before the kernel's SIGKILL.
     assert second.wait(60) in (-signal.SIGKILL, -signal.SIGTERM), "the whole job goes, whichever task the kernel picked"
     expect_said(err, "own-limit", verdict("oom.two"))
     second.stdin.close()

@@ -92,7 +92,7 @@ def test_24_a_second_name_of_the_disk():
 
 @pytest.mark.usefixtures("job", "own_link")
 def test_24_a_name_that_is_of_another_disk_at_first():
-    """pinfoldd follows the link to a disk, and systemd then follows the link again. Before systemd follows the link, somebody may point the link to
+    """pinfoldd follows the link to a disk, and systemd then follows the link again. Before systemd follows the link, somebody can point the link to
     another disk."""
     with switching():
         loosen([f"{DISK} 2M, {name} infinity" for name in (OWN, OWN.replace("/shm", "//shm"), OWN.replace("/shm", "/./shm")) for _ in range(10)])

@@ -79,8 +79,8 @@ def exact_after_checks(truths, receipt):
 
 def test_each_task_has_its_cpu_time_and_its_memory_peak():
     exact = set()
-    # On a busy machine, systemd often removes the cgroup of a task before pinfoldd has read the cgroup. The test runs further jobs until it has exact
-    # figures for a large task and for a small task.
+    # On a busy machine, systemd often removes the cgroup of a task before pinfoldd has read the cgroup. The test runs more and more jobs until it has
+    # exact figures for a large task and for a small task.
     for number in range(MOST_JOBS):
         exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
         if exact == {8, 80}:

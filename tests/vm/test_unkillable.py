@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a process that SIGKILL cannot end. The process writes to a frozen file system, and sleeps in the kernel until somebody thaws the
-file system."""
+"""Tests how pinfoldd handles a process that SIGKILL cannot end. The process writes to a frozen file system, and sleeps in the kernel until somebody
+thaws the file system."""
 
 import json
 import re

@@ -124,7 +124,7 @@ void otherUser() {
 }
 
 /// Runs four daemons, which change their process ids all the time while `goesOn` returns true. To change its process id, a daemon
-/// forks and exits, and its child continues as the daemon.
+/// forks and exits, and the child continues as the daemon.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);

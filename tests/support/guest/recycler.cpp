@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Offers pinfoldd a process whose process id belongs to another process a moment later.
+// recycler offers pinfoldd a process, and a moment later gives the id of this process to a new process.
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
-// until the connection ends. With `serve SOCKET forks`, a child forks at once when it notices that somebody has moved it. With
-// `forks`, the child also prints the process id of its own child (otherwise 0).
+// until the connection ends. With `serve SOCKET forks`, a child forks as soon as somebody has moved the child to another cgroup.
+// With `forks`, the server's child prints the process id of the process that it has forked, and otherwise prints 0.
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler starts short
 // processes until the last process id is one below the id of the process to adopt. While pinfoldd handles the request, recycler
 // ends the process to adopt, and makes the server fork. For each try, recycler prints whether the server's child got the process
@@ -43,8 +43,8 @@ constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd ne
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
 constexpr int kNear = 8;            // the first loop ends at most kNear process ids before `wanted`
 constexpr int kMostForks = 10'000;
-constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
-constexpr int kSpare = 100;                           // how many process ids other processes may take before the end of the job
+constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process can take if slowmove.so delays the move
+constexpr int kSpare = 100;                           // how many process ids other processes can take before the end of the job
 constexpr int kHoard = 1000;                          // pinfoldd needs a few milliseconds to signal 1000 processes
 constexpr int kGivenAway = 40;                        // how many process ids of the job recycler frees for the server's children
 

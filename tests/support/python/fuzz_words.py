@@ -37,7 +37,7 @@ SOURCES = {
 
 
 def literals(file):
-    """Returns those string literals of a C++ file that can be names. A longer literal with blanks cannot be a name, because it is a message."""
+    """Returns those string literals of a C++ file that can be names. A long literal with blanks is a message, and cannot be a name."""
     # A character literal or a comment can contain a quotation mark that does not begin a string.
     found = re.findall(r"""//.*|\#include.*|'(?:\\.|[^'\\\n])'|"((?:[^"\\\n]|\\.)*)\"""", file.read_text())
     texts = {text.encode().decode("unicode_escape") for text in found}

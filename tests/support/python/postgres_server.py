@@ -39,7 +39,7 @@ def free_port():
 
 
 def wait_for_end(pid):
-    """Kills the process `pid`, and waits until the process has ended. `pid` may be the id of any process, and not only of a child."""
+    """Kills the process `pid`, and waits until the process has ended. `pid` can be the id of any process, and not only of a child."""
     with contextlib.suppress(ProcessLookupError):  # the process may end by itself at any moment
         descriptor = os.pidfd_open(pid)
         with os.fdopen(descriptor):

@@ -13,7 +13,7 @@ SCHEMAS = Path(__file__).resolve().parents[3] / "schema"
 
 def strict(schema, directory, part=False):
     """Replaces each reference ("$ref") in the schema by the referenced schema, and returns the result. The returned schema forbids all keys that it
-    does not list. A part of a schema (allOf) cannot forbid unknown keys, because another part may list these keys."""
+    does not list. A part of a schema (allOf) cannot forbid unknown keys, because another part can list these keys."""
     if "$ref" in schema:
         file = directory / schema["$ref"]
         return strict(json.loads(file.read_text()), file.parent, part)

@@ -63,7 +63,7 @@ def kill_session(session, number):
 
 def kill_task(session, number, told):
     """kill_task(). `told` has the processes that have got SIGTERM, so that no process gets a second SIGTERM. SIGTERM goes to a whole process
-    group if the group's leader is in the session. SIGTERM comes right before SIGKILL, without any wait in between."""
+    group if the group's leader is in the session. kill_task() sends SIGTERM right before SIGKILL, and does not wait between the two signals."""
     for pid in session_members(session):
         with contextlib.suppress(ProcessLookupError):
             if number == signal.SIGKILL and pid not in told:

@@ -167,8 +167,8 @@ TEST(TopText, fitsATerminalOfAnySize) {
     EXPECT_EQ(narrow.find("CACHE"), std::string::npos);
 }
 
-/// Returns the profile of a job. In its first half, the job used no CPU, and in its second half, it used one CPU. The job always
-/// used `memory` bytes of memory.
+/// Returns the profile of a job. In the first half of its run, the job used no CPU, and in the second half, the job used one CPU.
+/// The job always used `memory` bytes of memory.
 Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {

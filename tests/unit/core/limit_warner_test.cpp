@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the warnings that a job gets before one of its limits ends it. Tests the line that pinfoldd writes to the job's output if
-// the job did not cause its own end.
+// Tests which warnings a job gets before a limit ends the job. Tests the line that pinfoldd writes to the job's output if the job
+// did not cause its own end.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests an orderly shutdown of the node. PID 1 stops the jobs' scopes, and pinfoldd writes all receipts before pinfoldd exits.
+// Tests what pinfoldd does at an orderly shutdown of the node. PID 1 stops the jobs' scopes, and pinfoldd writes all receipts
+// before pinfoldd exits.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -109,7 +110,7 @@ TEST_F(ShutdownTest, anEndThatHadBegunKeepsItsReason) {
     EXPECT_EQ(receipts()[0].result, JobResult::Stopped);
 }
 
-// PID 1 may kill the job's processes before pinfoldd gets PID 1's announcement of the shutdown.
+// PID 1 can kill the job's processes before pinfoldd gets PID 1's announcement of the shutdown.
 TEST_F(ShutdownTest, aJobThatWasKilledBeforeTheWordHasPid1Asked) {
     auto leader = child();
     create("sge.1", leader);

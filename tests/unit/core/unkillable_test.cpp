@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // In the second part of the test, a user runs a file server. The job's process may hang in the user's file server.
+    // In the second part of the test, a user runs a file server. The job's process can hang in the user's file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

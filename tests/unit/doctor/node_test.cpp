@@ -167,7 +167,7 @@ TEST_F(DoctorTest, findsWhatPinfolddLacks) {
     unit["ProtectControlGroups"] = "no";
     unit["CapabilityBoundingSet"] = "524288"; // CAP_SYS_PTRACE
     EXPECT_TRUE(state("pinfoldd.sandbox") == Warn && mentions("pinfoldd.sandbox", "CAP_KILL"));
-    unit["CapabilityBoundingSet"] = "17188257824"; // the service runs without CAP_SYS_PTRACE, which a site may remove
+    unit["CapabilityBoundingSet"] = "17188257824"; // CAP_SYS_PTRACE is missing, as on a site that has removed CAP_SYS_PTRACE
     EXPECT_EQ(state("pinfoldd.sandbox"), Ok);
     EXPECT_TRUE(mentions("pinfoldd.sandbox", "where hanging processes wait"));
     unit["FragmentPath"] = "/etc/systemd/system/pinfoldd.service";

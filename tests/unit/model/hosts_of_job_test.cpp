@@ -221,7 +221,7 @@ public:
         return receipts;
     }
 
-    /// Returns the receipts in a random order. The result may contain a receipt several times.
+    /// Returns the receipts in a random order. The result can contain a receipt several times.
     Receipts mixed(Receipts receipts) {
         for (auto again = number(receipts.size()); again > 0; --again)
             receipts.push_back(receipts[number(receipts.size() - 1)]);

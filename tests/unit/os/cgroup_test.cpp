@@ -210,7 +210,7 @@ TEST_F(Cgroups, whatCanNotGoAwayIsAllButThePageCacheOfDisks) {
     put("memory.current", "10000\n");
     put("memory.stat", "anon 5000\nfile 3000\nshmem 1000\nslab_reclaimable 500\n");
     EXPECT_EQ(open().unreclaimableMemory(), 10000U - 2000 - 500);
-    put("memory.current", "100\n"); // pinfold reads memory.current after memory.stat; in between, the memory may become smaller
+    put("memory.current", "100\n"); // the memory can become smaller between the reads of memory.stat and memory.current
     EXPECT_EQ(open().unreclaimableMemory(), 0U);
 }
 

@@ -122,8 +122,8 @@ TEST_F(KernelLogTest, aLoweredLimitAndSysrqAreByHand) {
     EXPECT_FALSE(reports[2].byHand) << "nothing of one incident stays for the next";
 }
 
-// If a cgroup has memory.oom.group, the kernel kills all its processes, and writes a line for each process. The kernel's log is
-// rate-limited.
+// If a cgroup has memory.oom.group, the kernel kills all processes of the cgroup, and writes a line for each process. The
+// kernel's log is rate-limited.
 TEST_F(KernelLogTest, furtherVictimsHaveNoCgroup) {
     kernel(summary(kSlice));
     kernel(killed());

@@ -38,8 +38,8 @@ protected:
             open.set_value();
     }
 
-    /// kPatience is long enough for a read that does not hang, even on a busy machine. The reads of all processes of one user may
-    /// take 30 s in total.
+    /// kPatience is long enough for a read that does not hang, even on a busy machine. All reads of one user's processes together
+    /// take at most 30 s.
     static constexpr auto kPatience = 500ms;
 
     std::promise<void> open;

@@ -23,7 +23,7 @@ protected:
             node.addOne(exitStatus);
         shipper.heard({.name = kReceiptsStored, .stored = StoredEvent{node.epoch, first, node.last}});
     }
-    /// Advances the clock, and calls the shipper whenever it is due, as main() does.
+    /// Advances the clock, and calls the shipper whenever the shipper is due, as main() does.
     void advance(Microseconds time) {
         const auto end = now + time;
         while (shipper.next() <= end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These tests use real child processes. What the fake /proc says about a child may differ from the truth.
+// The tests of this file use real child processes. What the fake /proc says about a child can differ from the truth.
 #include "strays/sweep.hpp"
 
 #include "tests/support/cpp/sleeping_process.hpp"

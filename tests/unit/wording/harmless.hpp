@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks that a page of `pinfold report` has only known elements, and that a browser loads no other file for the page.
+// Checks that a page of `pinfold report` has only known elements, and that a browser loads no file except the page.
 #pragma once
 
 #include <gtest/gtest.h>
