@@ -438,7 +438,7 @@ def test_everything_about_anothers_job():
     assert set(answers.values()) == {"Denied"}, answers
 
 
-# This test is the last one, because it checks the effect of all attacks on the third user and on pinfoldd.
+# This test must run last, because it checks how all attacks have affected the user dora and pinfoldd.
 def test_nobody_noticed(node, crowd, request):
     crowd.finish()
     crowd.compare()

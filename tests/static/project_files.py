@@ -19,5 +19,5 @@ def with_suffix(*suffixes):
 
 
 def name(path):
-    """Returns the path below the top directory, which pytest shows in the names of tests."""
+    """Returns the file's path relative to the top directory. pytest shows the relative path in the names of tests."""
     return str(path.relative_to(TOP))

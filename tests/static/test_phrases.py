@@ -16,8 +16,8 @@ FILES = [path for path in every_file() if path != LIST and "corpus" not in path.
 
 @functools.cache
 def lines_with_the_next(file):
-    """Returns two texts for each line: the line alone, and the line joined with the line below. The second text leaves out the comment mark of the
-    line below."""
+    """Returns two texts for each line: the line alone, and the line joined with the line below. In the joined text, the comment mark of the line
+    below is missing."""
     lines = file.read_text().splitlines()
     return [(line, line.rstrip() + " " + re.sub(r"^\s*(//[/<]*|#+|\*|--)?\s*", "", below)) for line, below in zip(lines, [*lines[1:], ""])]
 

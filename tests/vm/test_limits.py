@@ -324,7 +324,7 @@ def test_read_operations_are_held_and_counted():
 def shared_disk():
     """The kernel shares a disk by weight only if it knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The weights
     have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine must be able to read faster than 1 MiB per second, so
-    that jobs wait."""
+    that jobs wait for the disk."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which warnings a job gets before a limit ends the job. Tests the line that pinfoldd writes to the job's output if the job
-// did not cause its own end.
+// Tests which warnings a job gets before a limit ends the job. Tests the line in the job's output that gives the reason for the
+// end of a stopped job.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"

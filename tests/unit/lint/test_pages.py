@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Some facts are written in two files of the repository. The tests check that the two files agree."""
+"""The tests check facts that are written in two files of the repository: both files must say the same."""
 
 import os
 import re

@@ -16,8 +16,7 @@ protected:
     void waiting(const std::string& connection, const std::string& count) const {
         write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
     }
-    /// Makes a user the owner of a FUSE connection's directory below /sys/fs/fuse/connections. The kernel does this for the user
-    /// who runs the FUSE file server.
+    /// Makes a user the owner of a FUSE connection's directory, as if the user ran the FUSE file server.
     void belongsToAUser(const std::string& connection) const {
         const auto directory = top() / "sys/fs/fuse/connections" / connection;
         if (::geteuid() == 0) {
