@@ -130,7 +130,7 @@ Result<bool> Shipment::sendNext() {
     }
     const auto lot = makeLot(*receipts, epoch_, cursor_ + 1);
     if (!receipts->empty() && lot.receipts.empty())
-        return Error{ErrorCode::Internal, "pinfoldd has sent receipts without a sequence, or in the wrong order"};
+        return Error{ErrorCode::Internal, "pinfoldd has sent receipts without sequence numbers, or in the wrong order"};
     newest_ = std::max(newest_, lot.last);
     const auto position = put(lot);
     if (!position && position.error().code == ErrorCode::InvalidArgument && !std::exchange(behind_, true)) {

@@ -49,9 +49,9 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack. If a process of root gets the process id of the process that the attacker passed, root's process must stay in its cgroup. The
-    result has one entry for each process of root that got the process id of a passed process. The entry is the cgroup of the process's child, or an
-    empty text if the process has no child."""
+    """Makes the attack: the attacker passes a process that then ends, and a process of root gets the same process id. Root's process must stay in its
+    cgroup. The result has one entry for each process id that root's processes got in this way. The entry is the cgroup of the child of root's
+    process, or an empty text if root's process has no child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")
