@@ -10,7 +10,7 @@ import pytest
 from earlier import make_history
 from schemas import expect_document
 
-from conftest import BUILD
+from conftest import BUILD, wait_until
 
 ENDS = {
     "sge.1": "It exited with status 0.",
@@ -29,6 +29,12 @@ LOST = {2: set(), 4: {"sge.11", "user.12"}}
 NOT_KNOWN = ("host", "boot_id", "cluster", "version", "slots", "memory_need", "memory_peak", "memory_peak_shmem", "job_name", "account", "queue")
 
 
+def pinfold(world, *words, status=0):
+    done = subprocess.run([BUILD / "src/cli/pinfold", *words], env=world.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.fixture(params=[2, 4])
 def earlier(world, request):
     world.configure('[history]\nmax_age = "infinity"\n')  # the receipts of the sample become older every day
@@ -41,13 +47,10 @@ def earlier(world, request):
         world.stored = {key: json.loads(text) for key, text in db.execute("SELECT key, receipt FROM receipts ORDER BY number")}
     world.lost = LOST[request.param]
     world.daemon = world.start_daemon()
+    # pinfoldd is on the bus before it has written the receipts of the jobs that ran when the node went down.
+    wait_until(lambda: world.lost <= {receipt["key"] for receipt in json.loads(pinfold(world, "history", "--json"))["receipts"]},
+               "the receipts of the lost jobs")
     return world
-
-
-def pinfold(world, *words, status=0):
-    done = subprocess.run([BUILD / "src/cli/pinfold", *words], env=world.environment, capture_output=True, text=True, timeout=60)
-    assert done.returncode == status, done.stdout + done.stderr
-    return done.stdout
 
 
 @pytest.mark.parametrize("key", ENDS)
