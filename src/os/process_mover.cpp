@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process may end, and a new process may get its process id. Each reuse of a process
-// id needs a fork at the right moment, so many reuses in a row are rare.
+// While ProcessMover puts a process back, the process may end, and a new process may get its process id. A process id is used
+// again only if a fork happens at the right moment. Such forks rarely happen several times in a row.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
