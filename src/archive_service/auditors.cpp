@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "archive_service/auditors.hpp"
 
+#include "os/quiet_thread.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <thread>
 #include <utility>
 
 namespace pinfold {
@@ -35,7 +36,7 @@ struct Auditors::Shared {
 };
 
 Auditors::Auditors(Look look, Microseconds patience) : shared_(std::make_shared<Shared>()) {
-    std::thread([shared = shared_, look = std::move(look)] { shared->keepAsking(look); }).detach();
+    startQuietThread([shared = shared_, look = std::move(look)] { shared->keepAsking(look); });
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait_for(lock, std::chrono::microseconds(toUsec(patience)), [this] { return shared_->members.has_value(); });
 }

@@ -4,6 +4,7 @@
 #include "base/bus_names.hpp"
 #include "base/escape.hpp"
 #include "bus_client/ask.hpp"
+#include "os/quiet_thread.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <future>
-#include <thread>
+#include <memory>
 #include <vector>
 
 namespace pinfold {
@@ -68,15 +69,15 @@ Result<NodeClient> NodeClient::connect() {
     // ignores SYSTEMD_BUS_TIMEOUT. When the time limit is over, connect() returns, and the separate thread continues to wait for
     // the bus.
     using Made = Result<std::unique_ptr<Impl>>;
-    std::packaged_task<Made()> connecting([] {
+    const auto connecting = std::make_shared<std::packaged_task<Made()>>([] {
         return answered([] {
             auto made = std::make_unique<Impl>();
             made->connection = dbus::systemBus();
             return made;
         });
     });
-    auto made = connecting.get_future();
-    std::thread(std::move(connecting)).detach();
+    auto made = connecting->get_future();
+    startQuietThread([connecting] { (*connecting)(); });
     if (made.wait_for(std::chrono::microseconds(kTimeLimit)) != std::future_status::ready)
         return Error{ErrorCode::TimedOut, "pinfoldd accepts connections, but does not answer"};
     auto impl = made.get();
