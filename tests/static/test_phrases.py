@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No file has a phrase of phrases.toml."""
+"""Checks that no file contains a phrase that phrases.toml lists."""
 
 import functools
 import re
