@@ -32,7 +32,7 @@ COMMAND = 'mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && exec "$@"
 
 @contextlib.contextmanager
 def effective_user(uid):
-    """Acts as the user while the context lasts. The kernel tells a service which effective user has called connect(2)."""
+    """The kernel tells a service which effective user has called connect(2)."""
     os.seteuid(uid)
     try:
         yield
@@ -41,8 +41,7 @@ def effective_user(uid):
 
 
 class Service:
-    """Runs the service with a directory in place of /etc and /run. The directory contains all files of /etc and /run that the service and
-    the command line need."""
+    """`directory` contains all files of /etc and /run that the service and the command line need."""
 
     def __init__(self, directory, configuration, subuid=""):
         self.directory, self.path = directory, directory / "run/pinfold/archive.sock"
@@ -68,7 +67,6 @@ class Service:
         return self
 
     def peak_memory(self):
-        """Returns the highest resident memory of the service, in bytes."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
 
@@ -86,7 +84,6 @@ class Service:
         return connection
 
     def ask(self, request, uid=0):
-        """Returns the receipts and the last line of the answer."""
         with self.send(request, uid) as connection:
             return answer(connection)
 
@@ -104,18 +101,17 @@ class Service:
         return last["error"]
 
     def run_pinfold(self, *words, uid=0):
-        """Runs the command line as the user."""
         return subprocess.run(["unshare", "--mount", "bash", "-c", COMMAND, self.directory, "setpriv", f"--reuid={uid}", f"--regid={uid}",
                                "--clear-groups", f"{BUILD}/src/cli/pinfold", *words], capture_output=True, text=True, timeout=100, check=False)
 
     def pinfold(self, *words, uid=0, status=0):
-        """Runs the command line as the user. Returns the command's output, or the command's messages if the test expects a failure."""
+        """Returns the command's output, or the command's messages if the test expects a failure."""
         done = self.run_pinfold(*words, uid=uid)
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         return done.stderr if status else done.stdout
 
     def end(self):
-        """Ends the process. The socket stays open, so start() starts the service again as systemd does."""
+        """The socket stays open, so start() starts the service again as systemd does."""
         if self.process and self.process.poll() is None:
             self.process.kill()
         if self.process:
@@ -199,7 +195,7 @@ def configuration(server, host=None):
 
 @contextlib.contextmanager
 def starter():
-    """Returns a function that starts a service. The path of a socket may have at most 107 bytes."""
+    """The path of a socket may have at most 107 bytes."""
     services = []
     with tempfile.TemporaryDirectory(prefix="pinfold-service-") as directory:
         def start(text, *options, subuid=""):

@@ -130,7 +130,6 @@ class Archive:
         return int(self.sql(f"SELECT count(*) FROM pinfold.{table} WHERE {where}"))
 
     def rows(self, sql, **as_whom):
-        """Returns the rows of a query as dictionaries."""
         return json.loads(self.sql(f"SELECT coalesce(json_agg(t), '[]') FROM ({sql}) t", **as_whom))
 
     def status(self, node="node1"):

@@ -54,14 +54,13 @@ class Node:
         self.world.processes.append(self.process)
 
     def stop(self, number=signal.SIGTERM):
-        """Returns how long pinfold-ship took to exit."""
         begun = time.monotonic()
         self.process.send_signal(number)
         assert self.process.wait(30) in (0, -signal.SIGKILL)
         return time.monotonic() - begun
 
     def run_job(self, status=1):
-        """Runs a job. A job with the status 1 has failed, so pinfold-ship sends its receipt at once."""
+        """A job with the status 1 has failed. pinfold-ship sends the receipt of a failed job at once."""
         self.jobs += 1
         key = f"sge.{self.jobs}"
         process = self.world.process()
@@ -103,7 +102,6 @@ class Node:
         return sum(text in line for line in self.lines())
 
     def figures(self):
-        """Returns the metrics of pinfold-ship, by name."""
         file = self.state / "pinfold-ship.prom"
         lines = file.read_text().splitlines() if file.exists() else []
         return {name: float(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}

@@ -91,7 +91,8 @@ def test_a_configuration_that_cannot_be_read(login):
     file = login.directory / "etc/pinfold/pinfold.toml"
     file.chmod(0o600)
     assert "archive.ask" in login.pinfold("history", uid=ALICE, status=1)
-    # A host without the socket of the archive's service is not a login node. If a host is not a login node, the command asks pinfoldd.
+    # A host without the socket of the archive's service is not a login node. On a host that is not a login node, `pinfold history` asks pinfoldd for
+    # the receipts.
     login.path.unlink()
     assert "pinfoldd is not reachable" in login.pinfold("history", uid=ALICE, status=6)
 

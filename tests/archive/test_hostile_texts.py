@@ -32,7 +32,7 @@ def run_job(node, program, text):
     shutil.copy("/bin/sleep", program)
     leader, task = world.process([str(program), "1000"]), world.process([str(program), "1000"])
     left = world.process(["sh", "-c", "read line", text], stdin=subprocess.PIPE)
-    key = "user." + re.sub("[^!-~]|/", "", text)  # a key has neither blanks nor slashes, and only characters of ASCII
+    key = "user." + re.sub("[^!-~]|/", "", text)  # a key contains only printable ASCII characters, and no blank or slash
     world.create(key, leader, options(**dict.fromkeys(FACTS, text), labels=dbus.Dictionary({"evil": text}, signature="ss")))
     assert world.manager().AddTask(key, private_bus.pidfd(task), options())[0] == 1
     [job] = world.manager().ListJobs()
@@ -55,7 +55,7 @@ def test_sql_in_the_texts_of_a_real_job_stays_text(archive, tmp_path, text):
         on_the_node = json.loads(subprocess.run([BUILD / "src/cli/pinfold", "history", "--json"], env=node.world.environment, capture_output=True,
                                                 text=True, timeout=60, check=True).stdout)
         for receipt in on_the_node["receipts"]:
-            receipt["host"] = NODE  # the name in the certificate of the node
+            receipt["host"] = NODE  # the archive stores the name from the node's certificate as the host
         assert json.loads(login.pinfold("history", "--json")) == on_the_node
 
         [receipt] = json.loads(login.pinfold("history", "--json", "--job", key, "--label", f"evil={text}"))["receipts"]

@@ -13,7 +13,6 @@ YEAR_9999 = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc)
 
 
 def tables(archive):
-    """Returns a dictionary that maps the sequence number of each receipt to the name of the receipt's table."""
     return {row["sequence"]: row["table"] for row in archive.rows('SELECT sequence, tableoid::regclass::text AS "table" FROM pinfold.receipt')}
 
 
@@ -70,8 +69,8 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # If the archive rejects a receipt, it keeps the receipt's text. The archive reads the receipt's sequence number from the text. If this number was
-    # not sent in this call, the archive counts the receipt as missing.
+    # If the archive rejects a receipt, it keeps the receipt's text, and searches the text for the sequence number. If the text contains no sequence
+    # number of the call, the archive counts one receipt of the call as missing.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

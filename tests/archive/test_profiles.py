@@ -18,7 +18,7 @@ MEASURES = 7
 
 
 def profile(code):
-    """Returns a profile with four points of ten seconds. Every measure of every point is the number `code` (src/model/profile.cpp)."""
+    """Returns a profile of four points. Each point covers ten seconds, and contains the number `code` for every measure (src/model/profile.cpp)."""
     pair = struct.pack("<I", code | code << 12)[:3]
     return struct.pack("<BBI", 1, POINTS, 0) + struct.pack("<I", 10_000) * POINTS + pair * (POINTS * MEASURES)
 
@@ -27,7 +27,6 @@ FIRST, SECOND = profile(0x780), profile(0x640)
 
 
 def stored(archive):
-    """Returns a dictionary that maps the id of a receipt to the bytes of its profile."""
     return {row["id"]: bytes.fromhex(row["hex"]) for row in archive.rows("SELECT id, encode(body, 'hex') AS hex FROM pinfold.profile")}
 
 

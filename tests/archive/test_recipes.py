@@ -128,8 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # A node stays connected while the archive moves to another server. In this test, the process `waiting` has the connection of node2. The process
-    # sleeps until the server ends its session, or until DEADLINE seconds have passed.
+    # A node stays connected while the archive moves to another server. The process `waiting` opens a database session as node2, and keeps the
+    # session open. The session ends when the server ends it, or after DEADLINE seconds.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
@@ -194,8 +194,6 @@ def rsyslog_conf(file, replace):
 
 
 class Rsyslog:
-    """Runs rsyslogd with a configuration of its own."""
-
     def __init__(self, directory, name, configuration):
         self.directory = directory / name
         self.directory.mkdir()
@@ -242,8 +240,7 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         return sorted(set(arrived())) == sorted(lines)
 
     def write_until_all_arrived():
-        """Writes receipts until the server has all receipts. rsyslog may send several receipts over a broken connection before it notices that
-        the connection is broken."""
+        """The function continues to write receipts, because rsyslog may send several receipts before it notices that a connection is broken."""
         end = time.monotonic() + DEADLINE
         write("when the server is up again")
         while not has_all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Apart from sending its own receipts, a node has no rights. Apart from reading, a login host has no rights."""
+"""The archive lets a node send only the node's own receipts. The archive lets a login host only read."""
 
 import pytest
 

@@ -66,8 +66,8 @@ def time_of_bobs_answer(service):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
-    """The service has only a few threads for one user. A user sends more descriptors than the service has threads for the user. No
-    descriptor closes."""
+    """The service has only a few threads for one user. A user sends more descriptors than there are threads for one user. The close() of each
+    descriptor hangs."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)
     program = LINGERING.format(uid=ALICE, path=str(service.path), send=WAYS[way])
@@ -90,7 +90,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
 
 
 def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
-    """The client gets the whole answer, because the service does not reset a connection that still contains unread text."""
+    """If the service closed a connection with unread text, the kernel would reset the connection, and the client would lose the answer."""
     service = start(configuration(archive.server))
     with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
         receipts, last = answer(connection)
@@ -108,7 +108,7 @@ def hold(service, uid, count):
 
 
 def refused(connections):
-    """Returns how many connections have an answer. Every answer on a connection in `connections` is a refusal."""
+    """Returns how many of the connections the service has refused. The clients have sent nothing, so each answer is a refusal."""
     poll = select.poll()
     for connection in connections:
         poll.register(connection, select.POLLIN)
@@ -131,7 +131,7 @@ def test_subordinate_ids_take_no_more_connections_than_their_owner(start, archiv
 
 
 def test_the_first_connections_count_like_all_others(start, archive):
-    """The service starts with the connections of the attack in its queue."""
+    """The connections of the attack wait in the socket's queue when the service starts."""
     service = start(configuration(archive.server), subuid=SUBUID)
     service.end()
     held = []

@@ -267,7 +267,7 @@ def calls_on(world, method):
         address = world.environment["DBUS_SYSTEM_BUS_ADDRESS"]
         monitor = subprocess.Popen(["dbus-monitor", "--address", address, f"type='method_call',member='{method}'"], stdout=file)
     try:
-        wait_until(lambda: "member=NameLost" in lines.read_text(), "the monitor")  # the last message before dbus-monitor begins to monitor
+        wait_until(lambda: "member=NameLost" in lines.read_text(), "the monitor")  # dbus-monitor begins to monitor after NameLost
         yield destinations
         wait_until(lambda: f"member={method}" in lines.read_text(), "a call")
     finally:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the queries of the site report. The tests compute each answer a second time in Python, and compare the result with the answer of the
-query."""
+"""Tests the queries of the site report. The tests compute each answer in Python, and compare the result with the answer of the query."""
 
 import json
 import random
@@ -26,7 +25,7 @@ ENDS = [("exited", "succeeded", None), ("exited", "failed", None), ("exited", "u
 
 def receipts():
     """Makes receipts that cover all special cases of the queries. In some receipts, values are missing or infinite. Some receipts have the same key.
-    Some jobs end exactly when the period begins or ends."""
+    Some jobs end exactly when the period of the report begins or ends."""
     chance = random.Random(17)
     edges = [SINCE, SINCE - MICROSECOND, UNTIL, UNTIL - MICROSECOND]
     made = []
@@ -79,15 +78,15 @@ def filled(server):
 
 
 def insert(server, table, rows):
-    """Adds rows to a table. If the first row lacks a column, the column gets its default value in all rows."""
+    """If the first row lacks a column, the column gets its default value in all rows."""
     columns = ", ".join(f'"{name}"' for name in rows[0] if name != "when")
     server.psql(f"INSERT INTO pinfold.{table} ({columns}) SELECT {columns} FROM jsonb_populate_recordset(NULL::pinfold.{table}, "
                 f"$rows${json.dumps(rows, default=str)}$rows$)")
 
 
 def ask_whole(server, name, since=SINCE, until=UNTIL):
-    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host runs the query as
-    pinfold_reader, too."""
+    """Runs a query as the role pinfold_reader, as the service on a login host does. The parameters of the query are the start and the end of the
+    report's period."""
     answer = server.psql(f"SET TimeZone = 'UTC'; PREPARE report(timestamptz, timestamptz) AS SELECT to_json(t) FROM ({QUERIES[name]}) AS t;\n"
                          f"EXECUTE report('{since.isoformat()}', '{until.isoformat()}');", login=LOGIN_HOST)
     return [json.loads(line) for line in answer.splitlines()]
@@ -384,8 +383,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. A test that does not use this fixture must come
-    earlier in the file, because the fixture's nodes would change its results."""
+    """Adds so many users, accounts, queues, causes and nodes to the archive that the tables of the report cannot list all of them. A test that does
+    not use this fixture must come earlier in the file, because the fixture's nodes would change its results."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

@@ -82,7 +82,7 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """While two transactions are open, neither of them sees how many receipts are missing because of the other transaction. If two transactions are
+    """While two transactions are open, neither of them sees the missing receipts that the other transaction has counted. If two transactions are
     open, put() does not notice that the sum of all missing receipts is too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
@@ -117,7 +117,7 @@ def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
 
 
 def test_no_node_holds_up_the_others(roles):
-    """node2 has added receipts to the partitions that node1 uses, too. The transaction of node2 stays open."""
+    """node2 and node1 add receipts to the same partitions. The transaction of node2 stays open while node1 sends."""
     sent = [receipt(1, "node2", ended=usec(NOW - timedelta(weeks=33))), receipt(2, "node2", ended=0), receipt(3, "node2")]
     with roles.session(node="node2") as session:
         assert session.run("BEGIN; " + put_statement(sent, node="node2"))

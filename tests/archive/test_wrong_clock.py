@@ -32,7 +32,7 @@ def keys(login, *words):
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
     """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), and the test lets time(2) return the right time. If
-    OpenSSL read a clock that is behind, it would reject the new certificates of the tests as not yet valid."""
+    OpenSSL read a slow clock, it would reject the new certificates of the tests, because they would not be valid yet."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()
@@ -71,7 +71,7 @@ FUTURE = {"sge.6": BEGAN + 366 * DAY * 1_000_000, "sge.7": usec(datetime(9999, 1
 
 @pytest.fixture(name="odd")
 def login_with_odd_receipts(archive):
-    """Alice has receipts of 1970, of today and of the far future. Bob has one receipt of today."""
+    """Some jobs of alice ended in 1970, some ended recently, and some end in the far future. Bob has one job, which ended recently."""
     ends = {**FROM_1970, **NOW_AND_BEFORE, **FUTURE}
     archive.put([receipt(sequence, key=key, uid=ALICE, started=max(ended - 60_000_000, 0), ended=ended)
                  for sequence, (key, ended) in enumerate(ends.items(), 1)])
@@ -107,8 +107,8 @@ def test_a_user_finds_receipts_by_their_time(odd, options, found):
 
 
 def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
-    """A list of the newest receipts begins with receipts from the future, as docs/archive.md says. The option `--until now` leaves out the
-    receipts from the future. If a list shows only N receipts, these are the first N receipts of the whole list."""
+    """A list of the newest receipts begins with the receipts whose end is in the future (docs/archive.md). The option `--until now` leaves out all
+    receipts whose end is in the future. If a list shows only N receipts, these are the first N receipts of the whole list."""
     everything = [*reversed([*FROM_1970, *NOW_AND_BEFORE, *FUTURE])]
     assert of(odd) == everything
     for number in range(1, len(everything) + 1):

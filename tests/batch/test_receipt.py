@@ -2,16 +2,16 @@
 """Compares each figure in a receipt with a figure that the test measures without cgroups. wait4() reports the CPU time of the job's processes. The
 tests choose how much memory a job uses, and how many disk transfers the job makes.
 
-A process uses CPU time for its start before the job's program runs. The CPU time that the process needs for its start appears only partly in the
-job's cgroup. The job's program first reports two CPU times: the time of its process, and the time of its cgroup. The tests subtract the reported time
-of the process from the result of wait4(). The tests subtract the reported time of the cgroup from the receipt's figure.
+The start of a process uses CPU time before the job's program runs. Only a part of this CPU time appears in the job's cgroup. The job's program first
+reports two CPU times: the time of its process, and the time of its cgroup. From the time that wait4() reports, the tests subtract the reported time
+of the process. From the CPU time in the receipt, the tests subtract the reported time of the cgroup.
 
 The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel reports a cgroup as empty before the last
-process of the cgroup has left its CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real CPUs,
-the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under software emulation, the host may interrupt a virtual CPU while a
-process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time. If
-a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. If there is only one CPU, pinfoldd and the tests usually read the
-figures after the kernel has counted the last time slice. For some figures, the tests use the median of several runs."""
+process of the cgroup has left its CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real
+CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under software emulation, the host may interrupt a virtual CPU while
+a process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time.
+If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. With one CPU, the kernel has usually counted the last time
+slice when pinfoldd and the tests read the CPU times. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -140,7 +140,7 @@ def test_a_minute_of_cpu():
 
 
 def expect_mostly_close(runs):
-    """`runs` has the results of finished()."""
+    """Each element of `runs` is a result of finished()."""
     differences = [counted / measured - 1 for _, measured, counted in runs]
     assert abs(statistics.median(differences)) <= 0.02, differences
 
@@ -211,7 +211,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """Returns how many bytes of memory a job needs although its program allocates no memory."""
+    """Returns how many bytes of memory a job needs if its program allocates no memory."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -246,7 +246,7 @@ WRITTEN, READ = 320 * BLOCK, 192 * BLOCK
 
 @pytest.fixture
 def raw_disk():
-    """A block device without a file system. The data of the block device is in memory, and not on a disk."""
+    """Yields the path of a block device without a file system. The data of the block device is in memory, and not on a disk."""
     backing = Path("/dev/shm/disk")
     backing.write_bytes(bytes(WRITTEN))
     disk = run("losetup", "--find", "--show", backing).stdout.strip()
@@ -258,7 +258,7 @@ def raw_disk():
 @pytest.fixture
 def written_file():
     """All blocks of the file are on the disk already, so a write to the file changes only the file's contents and time stamp. A kernel thread of the
-    file system writes this time stamp to the disk."""
+    file system writes the time stamp to the disk."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

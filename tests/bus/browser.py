@@ -81,14 +81,13 @@ class Browser:
         return answer["result"]
 
     def wait_for_load(self, loader):
-        """Waits until the document with the loader `loader` is complete. The browser first shows an empty page, which has a different
-        loader than the document."""
+        """Waits until the browser has loaded the page with the loader id `loader`. The browser first loads an empty page, which has a different
+        loader id."""
         end = time.monotonic() + DEADLINE
         while not any(event["params"].get("name") == "load" and event["params"]["loaderId"] == loader for event in self.events):
             self.events.append(self.receive(end))
 
     def open(self, address, width):
-        """Opens the address in a window that is `width` pixels wide."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime"):
@@ -106,7 +105,8 @@ class Browser:
 
 
 def lines_of(picture):
-    """Returns how many different lines of pixels a PNG picture has. The picture of an empty page has only a few different lines."""
+    """Returns the number of different lines of pixels in a PNG picture. If the page is empty, the picture has only a few different lines of
+    pixels."""
     data, at, packed = picture, 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

@@ -45,8 +45,7 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """Returns whether somebody listens at the socket. The function connects to the socket, because the socket's file can exist although nobody
-    listens."""
+    """The function connects to the socket, because the socket's file can exist although no process listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
 

@@ -68,7 +68,7 @@ class Node:
     def __init__(self, root):
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
-        self.hanging = set()  # the ids of processes that no signal reaches
+        self.hanging = set()  # the ids of hanging processes, which no signal ends
         # Maps the ids of pinfoldd's own processes to their cgroups. The stand-in reads cgroup.procs to find the process that pinfoldd moves, so
         # cgroup.procs must not contain pinfoldd's own processes.
         self.placeholders = {}
@@ -177,7 +177,7 @@ def path_of(unit):
 
 
 class FakeSystemd(dbus.service.Object):
-    SUPPORTS_MULTIPLE_CONNECTIONS = True  # the stand-in can leave the bus and come back; this object then has a new connection
+    SUPPORTS_MULTIPLE_CONNECTIONS = True  # when the stand-in comes back to the bus, this object gets a second connection
 
     def __init__(self, bus, node):
         super().__init__(bus, PATH)
@@ -208,7 +208,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
-        """Makes the next starts of units fail. `faults` contains one fault for each of these starts."""
+        """Makes the next starts of units fail. For each start that must fail, `faults` contains one fault."""
         self.faults = [str(fault) for fault in faults]
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -265,7 +265,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def SayRemoved(self, unit):
-        """Emits UnitRemoved for a live unit. The real systemd may emit UnitRemoved for a live unit if somebody has asked for the unit."""
+        """The real systemd may emit UnitRemoved for a live unit if somebody has asked for the unit."""
         self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
 
     @dbus.service.method(CONTROL, in_signature="u")

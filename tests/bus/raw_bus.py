@@ -47,13 +47,13 @@ class RawBus:
         assert self.connection.recv(4096)
 
     def send(self, kind, descriptors, fields, body=b""):
-        """Sends a message to pinfoldd. `fields`: the fields of the header, by name."""
+        """Sends a message to pinfoldd. `fields` maps the name of each header field to its value."""
         fields = {"destination": "org.pinfold1", **fields, **({"unix_fds": len(descriptors)} if descriptors else {})}
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """Calls a method that does not exist. No other function calls this method. The bus answers this call with an error. Returns all messages that
-        come before the error. The bus keeps the order of messages, so the answers to all earlier calls come before this error."""
+        """Returns the answers to all earlier calls. The function calls a method that does not exist, and reads messages until the bus answers this
+        call with an error. The bus keeps the order of messages, so the answers to all earlier calls come before the error."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

@@ -26,8 +26,8 @@ except dbus.DBusException as error:
 """
 
 
-# Returns the median of the seconds that a call takes. If a flood of messages delays the caller, each call takes long. On a busy machine, a
-# few calls take long, and the other calls are fast.
+# Returns the median of the seconds that a call takes. A flood of messages makes each call slow. A busy machine makes only a few calls slow, and does
+# not change the median.
 HELD_UP = ("__import__('statistics').median((lambda t: (m.ListJobs(), __import__('time').monotonic() - t)[1])"
            "(__import__('time').monotonic()) for _ in range(20))")
 

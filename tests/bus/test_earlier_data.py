@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what the commands say about receipts that earlier versions of pinfold stored."""
+"""Tests what the commands print for receipts that earlier versions of pinfold stored."""
 
 import contextlib
 import json
@@ -37,7 +37,7 @@ def pinfold(world, *words, status=0):
 
 @pytest.fixture(params=[2, 4])
 def earlier(world, request):
-    world.configure('[history]\nmax_age = "infinity"\n')  # the receipts of the sample become older every day
+    world.configure('[history]\nmax_age = "infinity"\n')  # the stored receipts have fixed dates
     world.stop_daemon()
     directory = world.root / "var/lib/pinfold"
     for file in directory.iterdir():
@@ -47,7 +47,7 @@ def earlier(world, request):
         world.stored = {key: json.loads(text) for key, text in db.execute("SELECT key, receipt FROM receipts ORDER BY number")}
     world.lost = LOST[request.param]
     world.daemon = world.start_daemon()
-    # pinfoldd is on the bus before it has written the receipts of the jobs that ran when the node went down.
+    # pinfoldd may connect to the bus before it writes the receipts of the lost jobs.
     wait_until(lambda: world.lost <= {receipt["key"] for receipt in json.loads(pinfold(world, "history", "--json"))["receipts"]},
                "the receipts of the lost jobs")
     return world

@@ -76,8 +76,8 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. The starts of other jobs do not wait for the start
-    that systemd ignores."""
+    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. The starts of other jobs do not wait until
+    pinfoldd gives up."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()
@@ -153,7 +153,7 @@ def test_units_that_are_said_to_be_gone_and_are_not(world):
 
 
 def test_descriptors_are_given_back(world):
-    """pinfoldd closes the descriptors of refused calls, and of jobs that are over."""
+    """pinfoldd closes the descriptors of each refused call, and the descriptors of each job that is over."""
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     leader = world.process()
     world.create("bus.0", leader)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the objects /org/pinfold1/job/<label> of live jobs: how clients find them, read them, and learn that they have gone."""
+"""Tests the D-Bus objects of live jobs (/org/pinfold1/job/<label>). Clients find an object, read it, and learn when it has gone."""
 
 import json
 import subprocess

@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("prometheus", "promet
 
 
 class Site:
-    """Runs node_exporter and Prometheus beside the pinfoldd of `world`."""
+    """Runs node_exporter and Prometheus, which read the metrics of the pinfoldd of `world`."""
 
     def __init__(self, world):
         self.world, self.file = world, world.root / "metrics/pinfold.prom"
@@ -126,7 +126,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # pinfoldd writes the file from time to time, so each call makes the file old again
+        os.utime(site.file, (0, 0))  # pinfoldd rewrites the file from time to time, so each call sets an old time stamp again
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -136,8 +136,8 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """Puts two metrics files on the node, as the timers of `pinfold doctor` and `pinfold strays` write them. Each of the two files contains the
-    result of a failed check."""
+    """Puts a metrics file of `pinfold doctor` and a metrics file of `pinfold strays` on the node. Each of the two files contains the result of a
+    failed check."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site
@@ -159,7 +159,7 @@ def test_an_alert_tells_of_a_report_that_is_old(reports):
 
 @pytest.fixture(scope="module")
 def shipping(reports):
-    """pinfold-ship has written its metrics file. The file says that pinfold-ship could not reach the archive at its last try."""
+    """Puts a metrics file of pinfold-ship on the node. The file says that pinfold-ship could not reach the archive at its last try."""
     shutil.copy(TOP / "tests/unit/ship/golden/ship.prom", reports.file.with_name("pinfold-ship.prom"))
     return reports
 
@@ -216,10 +216,11 @@ def test_the_expressions_of_the_page_find_series(busy):
         if "label_replace" in expression:
             replaced = has_data(busy, expression)
         elif "username" in expression:
-            busy.configure(per_job=True)  # when pinfoldd last wrote the file, it perhaps did not know the owner's name yet
+            busy.configure(per_job=True)  # when pinfoldd last wrote the file, it perhaps did not know the name of the job's owner yet
             joined = wait_until(lambda asked=expression: [found for found in busy.series(asked) if "username" in found["metric"]], expression)
         else:
-            # The unchanged expression finds nodes without pinfold, and this test has only nodes with pinfold.
+            # The page's expression finds nodes without pinfold. All nodes of this test have pinfold, so the second expression asks for a different
+            # metric.
             assert busy.series(expression.replace("node.*", ".*")) == []
             assert has_data(busy, expression.replace("node.*", ".*").replace("pinfold_jobs", "no_such_metric"))
     assert [series["metric"]["id"] for series in replaced] == ["4711"]

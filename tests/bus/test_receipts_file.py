@@ -69,7 +69,7 @@ def test_each_receipt_is_in_the_file_once(world, collector):
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "incomplete", "sge.3"], "the receipt whose line was cut")
     collector.kill()
-    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate gives the file this name
+    collector.file.rename(collector.directory / "receipts.jsonl.1")  # logrotate gives an old log file a name that ends with .1
     end_job(world, "sge.4")
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.4"], "the first receipt of the new file")

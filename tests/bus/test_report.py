@@ -31,7 +31,7 @@ def look_twice(world, key):
 
 @pytest.fixture
 def job(world):
-    """The key of a job that is over."""
+    """Returns the key of a job that is over."""
     leader = world.process()
     world.create("sge.17", leader)
     look_twice(world, "sge.17")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what a request may contain, and which user counts as the sender of a request."""
+"""Tests what a request may contain, and which user pinfoldd treats as the sender."""
 
 import os
 import subprocess
@@ -25,9 +25,8 @@ class Repeated(dict):
 
 
 def test_who_connected_is_who_calls(world):
-    """A process of root connects to the bus while its effective user is an ordinary user. The process calls pinfoldd after it has become root
-    again. If pinfoldd read the caller's id from /proc, it would take the caller for root, and would reload its configuration for the
-    caller."""
+    """A process of root connects to the bus while its effective user is an ordinary user. The process calls pinfoldd after it has become root again.
+    If pinfoldd read the caller's user id from /proc, it would believe that root calls, and would not refuse Reload."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Everybody on the bus receives signals. Tests what a user learns about another user's job from the signals."""
+"""Every user on the bus receives pinfoldd's signals. Tests which facts about another user's job the signals contain."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ GLib.MainLoop().run()
 
 @pytest.fixture
 def heard(world):
-    """Returns the signals that a stranger receives, up to and including JobRemoved."""
+    """Returns a function. The function returns the signals that another user has received, up to and including JobRemoved."""
     stranger = subprocess.Popen([sys.executable, "-c", LISTENER.format(uid=USER, address=world.address)], stdout=subprocess.PIPE, text=True)
     world.processes.append(stranger)
     assert stranger.stdout.readline() == "[]\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's disk is slow, the file cannot be opened, or the file is damaged."""
+"""Tests pinfoldd with a history on a slow disk, with a history that pinfoldd cannot open, and with a damaged history."""
 
 import os
 import time

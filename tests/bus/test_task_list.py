@@ -22,7 +22,7 @@ def task_list(world, key="bus.1"):
 
 
 def names(task):
-    """Returns the values of the task without its measured figures, because the figures differ from run to run."""
+    """Leaves out the measured values, because they differ from run to run."""
     return {name: value for name, value in task.items() if name not in ("cpu", "memory_peak", "exact")}
 
 

@@ -32,7 +32,7 @@ def described(comment, argument):
 
 
 def entries(text):
-    """Returns the description of each entry that is a string."""
+    """Returns a dictionary that maps the name of each entry of type string to the entry's description."""
     found = re.findall(r"^ *((?:`\w+` \([^)]*\)(?:,\s+)?)+): (.*?)(?=^ *`\w+` \(|\Z)", text, re.M | re.S)
     return {name: about for names, about in found for name, kind in re.findall(r"`(\w+)` \(([^)]*)\)", names) if kind == "s"}
 
@@ -44,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string. A place is a method, one of its arguments, and one entry of this argument. The entry is
-    None if the argument is not a dictionary. With each place, the function yields the words that the caller can put there."""
+    """Yields each place in which a caller can put a string, and the words that the interface lists for the place. A place is the name of a method,
+    of an argument, and of an entry of the argument. If the argument is not a dictionary, the entry is None."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)

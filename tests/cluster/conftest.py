@@ -12,7 +12,7 @@ from nodes import NODES, ask, on  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def one_failure_alone(request):
-    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline."""
+    """Cleans up after a failed test. If a failed test left jobs behind, every later test would wait until its deadline, and fail."""
     yield
     if getattr(request.node, "failed", False):
         on("node1", "qdel", "-u", "*", check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists the ways in which processes survive their Grid Engine job on a node without pinfold."""
+"""Lists the ways in which a process survives the end of its Grid Engine job on a node without pinfold."""
 
 import dataclasses
 
@@ -55,8 +55,8 @@ ESCAPES = {
 
 
 def prepare():
-    """On all nodes, gives bob many groups and alice a password. bob needs the groups for some of the escapes, and alice needs the password for other
-    escapes."""
+    """Adds bob to many groups, and gives alice a password. Some escapes need a user with many groups. Some other escapes need a user with a
+    password."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Controls a Grid Engine cell of one or more nodes, and its jobs. The queue master runs on the node of the tests."""
+"""Controls a Grid Engine cell of one or more nodes, and the jobs of the cell. The queue master runs on the node of the tests."""
 
 import itertools
 from pathlib import Path

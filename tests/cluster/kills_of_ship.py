@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Kills pinfold-ship of both nodes, once in each state that pinfold-ship can have. A test first stops pinfold-ship, then looks at the state, and then
-kills pinfold-ship. While pinfold-ship is stopped, its state cannot change."""
+"""Kills pinfold-ship of both nodes, once in each state that pinfold-ship can have. A test first stops pinfold-ship, then looks at the state, and
+then kills pinfold-ship. While a process of pinfold-ship is stopped, the state of this process cannot change."""
 
 import json
 import socket
@@ -76,8 +76,7 @@ def kill_while_it_connects(site):
 
 
 def kill_while_it_asks_for_the_position(site):
-    """Kills pinfold-ship while the server runs pinfold.position() for the node. pinfold.position() waits, because the table pinfold.node is
-    locked."""
+    """pinfold.position() waits, because the table pinfold.node is locked."""
     with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
         site.relay.cut()  # after a broken connection, pinfold-ship asks the archive for the node's position
         kill_all_in_state(lambda node: waits_in(site, node, "position", "node"), "asks for the position")
@@ -97,8 +96,8 @@ def kill_while_a_put_runs(site):
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. After the commit, the archive has a new position for
-    the node, but the relay does not send the answer to pinfold-ship. The connection on which pinfold-ship sent the receipts is still open."""
+    """After the commit, the archive has a new position for the node, but the relay does not send the answer to pinfold-ship. The connection on which
+    pinfold-ship sent the receipts is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -113,9 +112,8 @@ def kill_between_the_commit_and_the_answer(site):
 
 
 def kill_between_the_answer_and_the_cursor(site):
-    """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's temporary
-    file, so pinfold-ship cannot write the cursor. The test first waits until the archive's position is higher than the old cursor. The test then
-    waits until pinfold-ship has counted the receipts of one more answer."""
+    """A directory has the name of the cursor's temporary file, so pinfold-ship cannot write the cursor. The test waits until the archive's position
+    is higher than the old cursor, and the metrics of pinfold-ship count more confirmed receipts."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
         # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts even the receipts that
@@ -130,13 +128,13 @@ def kill_between_the_answer_and_the_cursor(site):
 
 
 def is_idle(site, node):
-    """Returns true if the node's cursor names the newest receipt, the archive has all receipts up to it, and pinfold-ship has no connection."""
+    """Returns true if the archive has all receipts of the node, the node's cursor is at the newest receipt, and pinfold-ship has no connection."""
     return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
 
 
 def kill_while_it_is_idle(site):
-    """Kills pinfold-ship of each node while pinfold-ship is idle. After each start, pinfold-ship sends its last receipts a second time. The function
-    waits until each pinfold-ship has sent its last receipts a second time."""
+    """After each start, pinfold-ship sends its last receipts a second time. The function waits until each pinfold-ship has sent its last receipts a
+    second time."""
     def seen():
         return site.server.rows("SELECT node, seen FROM pinfold.status")
     before = seen()

@@ -21,7 +21,7 @@ print(json.dumps(getattr(jobs, sys.argv[1])(*json.loads(sys.argv[2]))))
 
 
 def on(node, *command, **options):
-    """Does what run() does, on the given node."""
+    """Runs the command on the node, by ssh if necessary. The options are those of run()."""
     if node == socket.gethostname():
         return run(*command, **options)
     return run("ssh", node, shlex.join(str(part) for part in command), **options)

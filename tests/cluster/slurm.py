@@ -43,7 +43,7 @@ SETTINGS = {
 
 
 def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
-    """Starts Slurm. The keyword arguments are settings of Slurm, and they override the values in SETTINGS."""
+    """`settings` contains settings of Slurm, which replace the values in SETTINGS."""
     everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
     # If a host has both cgroup versions mounted, slurmd cannot detect the version. Without the setting CgroupPlugin, slurmd would not start on
@@ -107,7 +107,6 @@ def submit(script, *options, user="alice", **keywords):
 
 
 def job(number):
-    """Returns the output of `scontrol show job` as a dictionary."""
     shown = run("scontrol", "--oneliner", "show", "job", number, check=False).stdout
     return dict(re.findall(r"(\S+?)=(\S*)", shown))
 
@@ -123,8 +122,8 @@ def wait_state(number, wanted, deadline=90.0):
 def start_now(number, wanted):
     """Starts a requeued job now. Slurm would start the job only after a delay of two minutes. Slurm may delay the job a second time, so the function
     repeats the command until the job has the wanted state. start_now() waits for two seconds before its first command, because slurmd compares times
-    in whole seconds. In the second in which slurmd revokes a job's credential, slurmd refuses every new credential of this job ("already killed, do
-    not launch batch job")."""
+    in whole seconds. When slurmd has revoked a job's credential, it refuses a new credential from the same second ("already killed, do not launch
+    batch job")."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):
@@ -135,7 +134,6 @@ def start_now(number, wanted):
 
 
 def completed(number):
-    """Returns Slurm's accounting record of the job as a dictionary."""
     lines = COMPLETED.read_text().splitlines() if COMPLETED.exists() else []
     [line] = [line for line in lines if line.startswith(f"JobId={number} ")]
     return dict(re.findall(r"(\S+?)=(\S*)", line))

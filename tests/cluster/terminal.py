@@ -36,7 +36,6 @@ class Terminal:
         os.write(self.fd, line.encode() + b"\n")
 
     def status(self, deadline=90.0):
-        """Waits for the command's end, and returns its exit status."""
         end = time.monotonic() + deadline
         while self._read(end):
             pass

@@ -19,7 +19,7 @@ from nodes import NODES, ask, on
 EXAMPLE = Path("/usr/share/doc/pinfold/ansible")
 MAIN = Path("/etc/pinfold/pinfold.toml")
 PACKAGES = ("pinfold", "pinfold-grid-engine")
-# A container may lack the controllers memory, cpu and pids.
+# In some containers, the controllers memory, cpu and pids are missing.
 LACKING = ["cgroup.memory", "cgroup.cpu", "cgroup.pids"]
 VARIABLES = {"pinfold_configuration": '[jobs]\nlinger = "1s"\nunenforced_limits = "warn"\n', "pinfold_accepted_failures": LACKING}
 
@@ -66,13 +66,13 @@ def failures(node):
 
 
 def local(node):
-    """Returns the settings that only this node has."""
+    """Returns the node's local configuration of Grid Engine, or None if the node does not have a local configuration."""
     done = run("qconf", "-sconf", node, check=False)
     return grid_engine.settings(done.stdout) if done.returncode == 0 else None
 
 
 def set_local(node, values):
-    """Sets the settings that only this node has. None removes them."""
+    """Sets the node's local configuration of Grid Engine. If `values` is None, removes the local configuration."""
     if values is None:
         run("qconf", "-dconf", node)
     else:

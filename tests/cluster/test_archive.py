@@ -60,14 +60,13 @@ print(*(key for key, in sqlite3.connect("file:/var/lib/pinfold/history.db?mode=r
 
 
 def start_on(node, key, *command):
-    """Starts a job on the node, and waits until the job runs."""
     process = subprocess.Popen(["ssh", node, "pinfold-run", "--job", key, "--", *command], stderr=subprocess.DEVNULL)
     wait_until(lambda: key in ask(node, "live_jobs"), f"the job {key}")
     return process
 
 
 class Stream:
-    """Acts like a batch system: until the end of the context, runs one job after the other on each node."""
+    """On each node, runs one job after the other until the `with` block ends."""
 
     def __enter__(self):
         self.running, self.parts = {}, 0
@@ -201,7 +200,8 @@ def reboot(site, stream):
     stream.begin("node2")
     site.relay.open()
     # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. The boot id of the host is the same after the
-    # reboot, so pinfoldd does not notice the reboot. The receipt has the result lost, in place of node-lost.
+    # reboot, so pinfoldd does not notice the reboot. The result in the receipt is `lost`. If pinfoldd had noticed the reboot, the result would be
+    # `node-lost`.
     wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
                "the archive knows that the reboot ended the job", 300)
 
@@ -248,7 +248,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
 
 
 def test_a_node_that_goes_silent_and_comes_back(site):
-    """Somebody switches node2 off in the middle of its work. node2's receipts arrive when node2 runs again."""
+    """While pinfold-ship of node2 is stopped, a job ends on node2. The job's receipt arrives in the archive when pinfold-ship runs again."""
     site.wait_sent()
     before = len(site.archived())
     on("node2", "systemctl", "stop", "pinfold-ship")
@@ -273,7 +273,7 @@ def test_a_node_sends_only_its_own_receipts(site):
 
 
 def pinfold_as(user, *words, status=0):
-    """Runs `pinfold` as the user, and returns the output. If the test expects an error, the function returns the messages of `pinfold`."""
+    """If the test expects an error, the function returns the messages of `pinfold`."""
     done = run("runuser", "-u", user, "--", "pinfold", *words, check=False)
     assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stderr if status not in (0, ENDED_JOB) else done.stdout

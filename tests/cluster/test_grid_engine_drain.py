@@ -35,7 +35,7 @@ def open_again():
 
 
 def outcome(account):
-    """Returns the exit status and the failure, without the words that qacct adds to both numbers."""
+    """After each number, qacct prints words that explain the number. The function leaves out the words."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
 
 

@@ -52,7 +52,8 @@ def test_a_job_is_warned_before_its_h_rt():
     assert limit_of(job) == 30 * 1000000
     job.wait_output("warned")
     job.wait()
-    # One of two daemons ends the job: sge_execd (100) or sge_qmaster (37). The daemon that notices the time limit first ends the job.
+    # sge_execd or sge_qmaster ends the job, whichever notices the time limit first. `failed` is 100 if sge_execd ended the job, and 37 if
+    # sge_qmaster ended it.
     assert job.account()["failed"].split()[0] in ("37", "100") and job.account()["exit_status"].split()[0] == "137", "Grid Engine has ended it"
     [receipt] = ask(NODE, "receipts", job.key())
     assert receipt["result"] == "signaled" and receipt["stopped_by"] is None

@@ -19,7 +19,7 @@ from nodes import NODES, ask, on, set_site
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
 EPILOGS = Path("/etc/slurm/epilog.d")
 
-# A container has no memory controller, but each Slurm job has a memory limit.
+# Each Slurm job has a memory limit. A container cannot enforce the limit, because it does not have a memory controller.
 WARN = '[jobs]\nunenforced_limits = "warn"\n'
 
 
@@ -38,7 +38,7 @@ def kill_all(pids):
 
 
 def leaving(way, mark):
-    """Returns a script line that leaves a process behind. When the script reaches its next line, this process already exists. The line runs
+    """Returns a script line that leaves a process behind. The process already exists when the script continues with the next line. The line runs
     `escapist`, which exits with status 3."""
     return f"{ESCAPIST} {way} {mark}"
 
@@ -270,7 +270,7 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
     # slurmstepd runs the program by its full path, so the first word of the program's command line ends with /sleep. The command line of srun also
-    # contains the words "sleep 7213". If the wait ended as soon as srun runs, srun might not have opened the step's file yet.
+    # contains the words "sleep 7213". A wait for srun would be too short, because srun opens the step's file later.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")

@@ -12,7 +12,7 @@ from jobs import ESCAPIST, daemon_ready, expect_nothing_left, live_jobs, main_pi
 from nodes import set_site
 
 JOBS = 40  # of each
-# A container has no memory controller, but each Slurm job has a memory limit.
+# Each Slurm job has a memory limit. A container cannot enforce the limit, because it does not have a memory controller.
 SITE = '[jobs]\nunenforced_limits = "warn"\n'
 MARK = "8801"
 

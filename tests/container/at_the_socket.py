@@ -12,7 +12,6 @@ class Refused(Exception):
 
 
 def ask(request, *pidfds):
-    """Returns the answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
         connection.connect("/run/pinfold/wrapper.sock")
         socket.send_fds(connection, [json.dumps({"version": 1, **request}, separators=(",", ":")).encode()], list(pidfds))
@@ -25,7 +24,7 @@ def ask(request, *pidfds):
 
 
 def create(key, leader, supervisor=None, limits=None, **more):
-    """`leader` and `supervisor` are pidfds. `more` can contain the entries "role" and "owner" of the request."""
+    """`leader` and `supervisor` are pidfds. `more` can set the members "role" and "owner" of the request."""
     supervised = {} if supervisor is None else {"supervised": True}
     fds = [fd for fd in (leader, supervisor) if fd is not None]
     return ask({"call": "create", "key": key, "limits": limits or {}, **supervised, **more}, *fds)
@@ -36,5 +35,4 @@ def add_task(key, leader, supervisor=None):
 
 
 def adopt(key, process, owner):
-    """`owner` is the owner of the job."""
     return ask({"call": "adopt", "key": key, "owner": owner}, process)

@@ -28,8 +28,8 @@ def answered(commands=(), until=lambda: True):
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
-        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop runs all commands, and
-        # then waits before it runs them again, so that pinfoldd refuses no call.
+        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop waits before it runs
+        # the commands again.
         select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
         round_begun = time.monotonic()
         for command in commands or COMMANDS:
@@ -42,7 +42,7 @@ def answered(commands=(), until=lambda: True):
 
 @pytest.fixture
 def in_time(record_property):
-    """A test breaks a part of the node. The fixture checks that every call still gets its answer in time."""
+    """Returns a function that checks whether every call was answered in time."""
     def check(took):
         slowest, call = max(took)
         median = statistics.median(seconds for seconds, _ in took)

@@ -24,8 +24,8 @@ def loop_that_never_waits(tmp_path_factory):
         subprocess.run([*command, "-n", "0"], check=False, capture_output=True)
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
-    # The loop may have to wait for a lock in the kernel. The process that holds the kernel's lock perhaps waits for a processor. On a busier machine,
-    # the process that holds the lock waits longer for a processor.
+    # The loop can wait for a lock in the kernel while the holder of the lock waits for a processor. The busier the machine is, the longer the holder
+    # waits.
     most = 100 * busy()
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

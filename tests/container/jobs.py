@@ -32,8 +32,8 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow. On a busy
-    host, the emulator once stopped a virtual processor for half a minute. In a container, run() does not repeat the command."""
+    """In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow. On a busy host, the
+    emulator once stopped a virtual processor for half a minute. In a container, run() does not repeat the command."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
 
@@ -49,8 +49,8 @@ def run(*command, timeout=120, check=True, **options):
 
 
 def wait_until(predicate, what, deadline=240.0):
-    """Returns the predicate's first true value. The deadline is long, because many things take long on a busy machine. A long deadline
-    costs time only if the test fails."""
+    """Returns the predicate's first true value. The deadline is long, because the machine may be busy. A long deadline costs time only if the test
+    fails."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()
@@ -73,13 +73,13 @@ def finish(process, timeout=120):
 
 
 def let_end(job):
-    """Closes the standard input of a job. The job ends when it has read all of its input."""
+    """The job ends when it has read all of its input."""
     job.stdin.close()
     job.stdin = None
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be busy."""
+    """Returns the seconds that a call of pinfoldd takes. Because the machine may be busy, the tests add the result to their time limits."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
@@ -124,7 +124,7 @@ def live_rows():
 
 
 def live_jobs():
-    """Returns the live jobs by key, or no jobs while pinfoldd does not answer."""
+    """Returns a dictionary that maps the key of each live job to the job. While pinfoldd does not answer, the dictionary is empty."""
     listed = run("pinfold", "list", "--json", check=False)
     assert listed.returncode in (0, 6), listed.stderr
     return {job["key"]: job for job in json.loads(listed.stdout)["jobs"]} if listed.returncode == 0 else {}
@@ -204,8 +204,7 @@ def processes_with(text):
 
 @contextlib.contextmanager
 def site(text, accepted=True):
-    """Adds `text` to pinfoldd's configuration for as long as the context lasts. `accepted`: whether pinfoldd should accept the
-    configuration."""
+    """Adds `text` to pinfoldd's configuration for as long as the context lasts. `accepted` says whether pinfoldd must accept the configuration."""
     file = Path("/etc/pinfold/pinfold.toml.d/50-test.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
@@ -245,7 +244,6 @@ def preloaded(library, **environment):
 
 @contextlib.contextmanager
 def drained():
-    """The node takes no new jobs for as long as the context lasts."""
     run("pinfold", "drain", "--reason", "test")
     try:
         yield

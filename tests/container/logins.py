@@ -33,8 +33,8 @@ def write_service(options="", account="", session=""):
 
 
 class Login:
-    """The result of a phase. `refused` is PAM's name for the result, or None if the phase let the user in. `said` is the text that the user
-    got."""
+    """Contains the result of one phase of a login. If the phase failed, `refused` is PAM's name for the result. Otherwise, `refused` is None. `said`
+    is the text that the user got."""
 
     def __init__(self, user, *operations, environment=(), prefix=()):
         for name in SEEN.iterdir() if SEEN.exists() else ():
@@ -67,7 +67,7 @@ def logged():
     return read_journal("-b", "-o", "cat", "-g", r"^pam_pinfold\(")
 
 
-# The tests that use sshd need the following functions.
+# The rest of this file sets up sshd, and logs users in by ssh.
 
 DEBIANS = Path("/etc/pam.d/sshd")
 CONFIG = Path("/etc/ssh/sshd_config.d/pinfold.conf")
@@ -96,7 +96,7 @@ def sshd():
     original = DEBIANS.read_text()
     CONFIG.write_text("UsePAM yes\nPasswordAuthentication yes\nKbdInteractiveAuthentication yes\nPermitRootLogin yes\n"
                       "MaxStartups 200\nMaxSessions 50\nLoginGraceTime 600\n")
-    # Since OpenSSH 9.8, sshd refuses an address for some time after failed logins, and all logins of the tests come from one address.
+    # Since OpenSSH 9.8, sshd refuses an address for some time after failed logins. All logins of the tests come from one address.
     if tuple(map(int, re.match(r"OpenSSH_(\d+)\.(\d+)", run("ssh", "-V").stderr).groups())) >= (9, 8):
         with CONFIG.open("a") as file:
             file.write("PerSourcePenalties no\n")
@@ -157,7 +157,8 @@ def ssh_at_once(count, user, *command):
 
 
 def where(text):
-    """Returns the cgroup in the text of /proc/PID/cgroup. The text may have several lines. The line with the cgroup begins with "0::"."""
+    """Returns the path of the cgroup. `text` is the content of /proc/PID/cgroup, which may have several lines. The line with the path begins with
+    "0::"."""
     return re.search(r"^0::(\S+)$", text, re.M)[1]
 
 

@@ -49,9 +49,9 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack: the attacker passes a process that then ends, and a process of root gets the same process id. Root's process must stay in its
-    cgroup. The result has one entry for each process id that root's processes got in this way. The entry is the cgroup of the child of root's
-    process, or an empty text if root's process has no child."""
+    """In each try, alice passes a process to pinfoldd, and the process ends. A process of root may then get the same process id. The process of root
+    must stay in the cgroup `place`. The result has one entry for each process of root that got the id. The entry is the cgroup of this process's
+    child, or an empty text without a child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

@@ -37,7 +37,7 @@ def archive():
 
 
 def add_receipt(ended):
-    """Adds a receipt without the help of pinfold-ship, and returns the name of its partition."""
+    """Adds a receipt by SQL, and returns the name of the partition that contains the receipt."""
     psql(f"SELECT pinfold.make_partition('{ended}')")
     psql("INSERT INTO pinfold.receipt (node, epoch, sequence, id, key, uid, started, ended, result, outcome, body) "
          f"VALUES ('node1', 'e', 1, '{ended}', 'sge.1', 0, '{ended}', '{ended}', 'exited', 'succeeded', '{{}}')")
@@ -72,7 +72,7 @@ def test_the_timer_prunes_the_archive_after_a_night_without_the_server(archive):
 
 @pytest.fixture
 def collector():
-    """Sets up the node as docs/archive.md says in "A site without PostgreSQL"."""
+    """Sets up the node as the section "A site without PostgreSQL" of docs/archive.md says."""
     run("useradd", "--system", "--groups", "pinfold-audit", "pinfold-receipts")
     run("systemctl", "reload", "pinfoldd")
     shutil.copy(EXAMPLES / "pinfold-receipts", "/usr/local/lib")
@@ -88,8 +88,8 @@ def sequences(found):
 
 
 def written():
-    """Returns the sequence numbers in the receipts of this test's jobs, from all files, the oldest file first. Each line must be a whole receipt,
-    except a line that is not complete yet."""
+    """Returns the sequence numbers of this test's jobs. The function reads all files, beginning with the oldest file. Each line that ends with a
+    line break must be a whole receipt."""
     files = sorted(LOGS.glob("receipts.jsonl*"), key=lambda file: -int((file.name.split(".") + ["0"])[2]))
     texts = [gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text() for file in files]
     return sequences(json.loads(line) for text in texts for line in text.split("\n")[:-1])

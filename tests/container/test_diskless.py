@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests docs/diskless.md on a node with /var in memory and a read-only root file system. Tests an installation into an image by chroot."""
+"""Tests docs/diskless.md on a node with /var in memory and a read-only root file system. Tests that pinfold can be installed into an image with
+chroot."""
 
 import contextlib
 import os

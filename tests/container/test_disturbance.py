@@ -187,8 +187,8 @@ def looks_at(key):
 
 
 def test_an_admins_systemctl_stop_of_the_slice_leaves_the_figures():
-    """systemd may remove the counters of a stopped slice before pinfoldd reads them. If systemd has removed the counters, the receipt has the
-    counters that pinfoldd read when it last looked at the job."""
+    """systemd may remove the counters of a stopped slice before pinfoldd reads them. If systemd has removed the counters, pinfoldd writes the values
+    of its last look at the job into the receipt."""
     for number in range(3):
         key = f"admin.slice{number}"
         job = start_job(key, "sh", "-c", "while :; do :; done")

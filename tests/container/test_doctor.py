@@ -43,8 +43,8 @@ def wrong():
 
 
 def expected():
-    """Returns the findings that `pinfold doctor` reports because the node is a box. It is possible that the host does not give all controllers to the
-    box. Grid Engine is not set up in the box."""
+    """Returns the findings that `pinfold doctor` reports because the node is a box. Some hosts do not give all controllers to the box. Grid Engine
+    is not set up in the box."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
     return {**missing, "grid-engine.shepherd": "warn"}
@@ -62,7 +62,7 @@ def remedy(name):
 
 @contextlib.contextmanager
 def file(path, text, mode=0o644):
-    """Writes `text` to the file `path`. At the end of the context, restores the earlier state of the file."""
+    """At the end of the context, restores the earlier state of the file."""
     path = Path(path)
     former = path.read_bytes() if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a drained node under the real unit, sandbox and bus policy. The tests check which jobs pinfoldd refuses, what remains after a restart
-of pinfoldd, and when `pinfold drain --wait` returns."""
+"""Tests a drained node with the installed unit, sandbox and bus policy of pinfoldd. The tests check which jobs pinfoldd refuses, what remains after
+a restart of pinfoldd, and when `pinfold drain --wait` returns."""
 
 import json
 import os

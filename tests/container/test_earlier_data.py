@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Starts pinfoldd on the data that earlier versions of pinfold stored, while jobs run."""
+"""While jobs run, replaces the data of pinfoldd by data that earlier versions of pinfold stored, and starts pinfoldd."""
 
 import contextlib
 import json
@@ -68,8 +68,7 @@ def make_million(file):
 
 
 def take_live_rows(file):
-    """Copies the rows of the live jobs into the earlier history. An earlier pinfoldd, whose history has schema 4, would have written the same
-    rows."""
+    """Copies the rows of the live jobs into the earlier history. A pinfoldd with a history of schema 4 would write the same rows."""
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("ATTACH ? AS present", (str(HISTORY),))
         db.execute("INSERT INTO live SELECT id, key, uid, started, boot, receipt FROM present.live")
@@ -106,8 +105,8 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
     assert take_live_rows(old) == LIVE
     replace_history(old)
 
-    # Some jobs end while pinfoldd does not run, and other jobs start. The ending jobs and the starting jobs wait until pinfoldd has converted the
-    # history.
+    # While pinfoldd does not run, some jobs end, and other jobs start. The jobs that end and the jobs that start wait until pinfoldd has converted
+    # the history.
     ending = {key: live.pop(key) for key in list(live)[:LIVE // 2]}
     starting = {f"mig.new.{number}": start_waiting(f"mig.new.{number}") for number in range(LIVE // 2)}
     with ThreadPoolExecutor(LIVE) as pool:

@@ -77,7 +77,7 @@ def test_threads_after_the_main_threads_end_are_the_job(mode):
     assert job.stdout.readline().startswith("ready ")
     wait_running(key)
     pid = daemon_ready()
-    # When pinfoldd has answered this call, it has handled the end of the job's main thread.
+    # When pinfoldd answers this call, pinfoldd has already handled the end of the job's main thread.
     wait_running(key)
     assert run("systemctl", "is-active", f"job-{key}.scope").stdout.strip() == "active"
     os.kill(pid, 9)

@@ -51,8 +51,8 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds from the start of a short job until its receipt exists. If the machine is busy or the disk is slow, pinfoldd stores the
-    receipt late, and writes the row of a live job late."""
+    """Runs a short job, and returns the seconds until pinfoldd has stored the receipt. On a busy machine or a slow disk, pinfoldd writes receipts
+    and rows of live jobs more slowly."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
@@ -153,7 +153,7 @@ SELECT 'old' || n, 'old.' || n, 0, n, json_set(?, '$.id', 'old' || n) FROM copie
 
 @pytest.fixture
 def impatient_unit():
-    """Stops a pinfoldd that has one receipt. At its next start, pinfoldd must be ready within three seconds."""
+    """Stops pinfoldd when the history contains one receipt. At its next start, pinfoldd must be ready within three seconds."""
     finish(start_job("old.first", "true"))
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     DROP_IN.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ def test_the_names_of_leftovers_fill_no_history():
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
     # On a busy machine, pinfoldd cannot read some command lines in time. If pinfoldd cannot read a command line, it stores the short name of the
-    # process. All texts together have at most 8 KiB, so pinfoldd may cut each text.
+    # process. pinfoldd stores at most 8 KiB of command lines for one job, so it can cut each command line.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -110,7 +110,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     text = record.read_text()
     assert '"state":"running"' in text
-    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # the record of a pinfoldd that was killed earlier
+    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # the test makes a record as if pinfoldd had been killed earlier
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
     run("pinfold", "open", "sge.again", "--uid", "alice", "--linger", "infinity")
     assert "batch-sge.again.slice" in units()

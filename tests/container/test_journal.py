@@ -14,7 +14,7 @@ COMMAND = 20_000  # bytes
 
 @contextlib.contextmanager
 def journald_takes(lines):
-    """Limits the lines that journald accepts from each service in 30 s. If the disk is large, journald multiplies the limit by a small number."""
+    """Makes journald accept only `lines` lines per 30 s from each service. If the disk is large, journald multiplies the limit by a small number."""
     file = Path("/etc/systemd/journald.conf.d/few.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"[Journal]\nRateLimitIntervalSec=30s\nRateLimitBurst={lines}\n")
@@ -27,7 +27,7 @@ def journald_takes(lines):
 
 
 def leave_behind():
-    """Starts a task of alice's job."""
+    """Runs a task of alice's job. The task leaves LEFT processes behind."""
     task = subprocess.Popen([*as_alice("pinfold-run", "--task", "--job", "journal.alice", "--", "bash", "-c",
                                        f'trap "" TERM; for i in $(seq {LEFT}); do (exec -a "$0" sleep 1000) & done', "x" * COMMAND)], stdin=subprocess.DEVNULL)
     assert task.wait(timeout=120) == 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects. `pinfold strays --files` names the job of each file or
-object. The command removes only files and objects that nobody needs."""
+"""Tests what pinfold does with files in /dev/shm and /tmp and with System V IPC objects that ended jobs leave behind. `pinfold strays --files` names
+the job of each file or object. The command removes only files and objects that nobody needs."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ HISTORY = Path("/var/lib/pinfold/history.db")
 ALICE = {"user": "alice", "group": "alice", "extra_groups": []}
 UID = 1000
 BOB = 1001
-CLOCK_REALTIME_COARSE = 5  # see time(7); Python has no name for this clock
+CLOCK_REALTIME_COARSE = 5  # a clock of clock_gettime(2) for which Python has no name
 
 # This program makes one object of each kind with the given name, and does not remove the objects. The program lives until its standard input ends.
 LEAVE = """
@@ -63,7 +63,7 @@ def policy(text):
 
 
 class Left:
-    """The paths of the files and the ids of the IPC objects that a job has left behind."""
+    """Runs a job that leaves files and IPC objects behind. Contains the paths of the files and the ids of the IPC objects."""
 
     def __init__(self, key):
         self.key = key
@@ -74,7 +74,7 @@ class Left:
         self.paths = {"shm-file": Path("/dev/shm", key), "tmp-file": Path("/tmp", key), "tmp-directory": Path("/tmp", f"{key}.d")}
 
     def listed(self, *options, status=0):
-        """Runs `pinfold strays --files`. Returns a dictionary that maps each kind to the listed object of this job."""
+        """Runs `pinfold strays --files`. Returns a dictionary that maps each kind to the job's file or IPC object of this kind."""
         done = run("pinfold", "strays", "--files", "--json", *options, check=False)
         assert done.returncode == status, done.stderr
         mine = [file for file in json.loads(done.stdout)["files"] if self.key in file["jobs"]]
@@ -86,7 +86,7 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """Returns the kinds of the files and IPC objects that still exist with all their contents."""
+        """Returns the kinds of the files and IPC objects that still exist. A directory without its content does not count."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")
@@ -203,8 +203,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Maps each kind of use to the kind of the used object, and to a Python program. Another user runs the Python program, so a process of this user uses
-# the object.
+# Maps the name of each kind of use to two texts: the kind of the object, and a Python program that uses the object.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -342,8 +341,8 @@ def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left)
 
 
 def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
-    """Some kernels have a lock for each mapping. If the kernel has a lock for each mapping, a read of /proc/PID/maps does not wait for the lock of
-    the process's whole memory."""
+    """In some kernels, a read of /proc/PID/maps waits for the lock of the process's memory. Newer kernels have a lock for each mapping, so the read
+    does not wait."""
     with locked_memories("bob", 6) as locked:
         waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests limits that this node cannot enforce. For example, a container usually has no controller for the number of tasks."""
+"""Tests limits that this node cannot enforce. In most containers, the controller for the number of tasks is missing."""
 
 import json
 from pathlib import Path

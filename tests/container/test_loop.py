@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tests make something hang that pinfoldd needs, for example systemd or a file. Tests that pinfoldd still handles all other calls and signals at
-once."""
+"""The tests make something hang that pinfoldd needs, for example systemd or a file. pinfoldd must still answer other calls without a delay."""
 
 import contextlib
 import os

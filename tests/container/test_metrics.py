@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that the figures in the file for node_exporter are right, under the unit's real sandbox."""
+"""Tests the figures in pinfoldd's file for node_exporter. pinfoldd runs in the sandbox of its installed unit."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what `pinfold status` says about the node: its CPUs, memory and GPUs, its jobs, and the last problems of pinfoldd."""
+"""Tests what `pinfold status` says about the node's CPUs, memory, GPUs and jobs, and about pinfoldd's newest problems."""
 
 import contextlib
 import json
@@ -23,7 +23,8 @@ def status(as_user=lambda *command: command):
 
 
 def kept():
-    """Returns the CPUs and the memory that batch.slice does not get. A figure that the kernel does not show is None."""
+    """Returns how many CPUs and how much memory the node keeps outside of batch.slice. If the kernel does not show the memory limit, the memory is
+    None."""
     cpus, memory = BATCH / "cpuset.cpus.effective", BATCH / "memory.max"
     limit = memory.read_text().strip() if memory.exists() else None
     usable = int(run("taskset", "-c", cpus.read_text().strip(), "nproc").stdout) if cpus.exists() else CPUS

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py). The tests cover each event, and what may happen
-between two events."""
+"""Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py). The tests cover each event of MoM, and incidents between
+two events."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from test_tracer import TRACER
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
 OVER_WALLTIME = -29  # JOB_EXEC_KILL_WALLTIME
-FREE, OFFLINE = 0, 1  # pbs.ND_FREE, pbs.ND_OFFLINE
+FREE, OFFLINE = 0, 1  # the values of pbs.ND_FREE and pbs.ND_OFFLINE
 PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
 
 
@@ -161,7 +161,7 @@ def seen_and_then_reported(mom, job, script, _):
 
 
 def reported_and_then_seen(mom, job, _, status):
-    """Acts as if a busy pinfoldd noticed the leader's end only after MoM's report: MoM reports the status while the leader lives."""
+    """MoM reports the status while the leader lives. A busy pinfoldd would see the same order, because it would notice the leader's end late."""
     child = started(mom, job, "sleep", "1000")
     job["Exit_status"] = status
     finished(mom, job)
@@ -385,7 +385,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # with this time, the job starts after the end that the earlier run's receipt reports
+    job["stime"] = 4102444800  # this start of the job is later than the end in the earlier run's receipt
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 
@@ -603,7 +603,8 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """Sets YOUNG, a wait of five minutes, to zero. If YOUNG is zero, a job counts as forgotten as soon as MoM's list does not have the job."""
+    """Sets YOUNG of the hook, which is 300 seconds, to zero. The hook then treats a job as forgotten as soon as MoM's list no longer contains the
+    job."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text

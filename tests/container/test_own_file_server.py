@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the waiting process. Everything on
-the node that does not use this server must work as usual."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the waiting process. All processes
+that do not use the file server must work as usual."""
 
 import contextlib
 import json
@@ -88,7 +88,8 @@ while True:
 
 @contextlib.contextmanager
 def waits_for_what_is_handed_to_it(server, key):
-    """A job of alice outside of her namespaces."""
+    """Starts a job of alice outside of the namespaces with her file server. A process in the namespaces hands an open file of the server to the
+    job."""
     giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
     assert giver.stdout.readline() == "listens\n"
     job = start_job(key, *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests every phase of pam_pinfold, and every way in which a phase can fail, with pamtester. test_ssh.py uses sshd."""
+"""Runs every phase of pam_pinfold with pamtester. Tests every way in which a phase can fail. test_ssh.py uses sshd."""
 
 import contextlib
 import json
@@ -306,7 +306,7 @@ def babbling(*answers):
 
 
 # Each phase of a login waits at most PHASE seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A login that
-# took less than twice PHASE seconds waited in at most one phase.
+# took less than twice PHASE seconds waited for pinfoldd at most once.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the table of docs/security.md, which says who may do what to a job. Who may do what depends on the bus's policy, on the bus's answer
-about the caller, and on pinfoldd."""
+"""Tests the table of permissions in docs/security.md. The bus's policy refuses some calls. pinfoldd asks the bus which user calls, and checks the
+user's permission."""
 
 import contextlib
 import json
@@ -65,7 +65,7 @@ ENDS = {
 }
 ON_A_JOB = {**LOOKS, **ACTS, **ENDS}
 RECEIPT = {"GetReceipt": "m.GetReceipt('{key}')"}
-PROFILE = {"GetProfile": "m.GetProfile('{key}')"}  # the profile of a live job or of a job that is over
+PROFILE = {"GetProfile": "m.GetProfile('{key}')"}  # the job may be live or over
 EVERYONES = {
     "ListJobs": "m.ListJobs()",
     "ListReceipts": "m.ListReceipts(none)",
@@ -103,7 +103,6 @@ class Caller:
         assert self.process.stdout.readline() == "ready\n"
 
     def end(self):
-        """Ends the caller and its processes."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
@@ -279,7 +278,7 @@ def test_who_may_pass_processes_on_the_bus(callers, user):
 
 
 def test_the_owner_adopts_by_the_command_line():
-    """The command line makes one request for each process, because a request at the socket can pass at most one process."""
+    """`pinfold adopt` makes one request for each process, because a request at the wrapper's socket can pass at most one process."""
     with live_job(), contextlib.ExitStack() as ends:
         *own, bobs = [subprocess.Popen(["sleep", "1000"], user=user, group=user, extra_groups=[]) for user in (OWNER, OWNER, OTHER)]
         for process in (*own, bobs):

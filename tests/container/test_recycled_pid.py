@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A new process of root may get the process id of a job's process, but must never get into the job (recycled.py). PINFOLD_RECYCLED_TRIES says how
-often the test tries the attack. The default is 60."""
+"""A new process of root may get the process id of a job's process. pinfoldd must never put the process of root into the job (recycled.py).
+PINFOLD_RECYCLED_TRIES says how often the test tries the attack. The default is 60."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If a command gets several jobs, it tries each job. For each failure, it reports the job and the error. The command exits with the status of its
-first failure."""
+"""If the user names several jobs, the command tries each of them. The command reports each job for which it fails, and the error. The command exits
+with the status of its first failure."""
 
 import json
 import re

@@ -51,8 +51,8 @@ def expect_receipts(spans):
 
 
 def burst(name, number, seconds=0):
-    """Runs `number` jobs, at most LANES of them at the same time. While the jobs run, the function makes calls, for at least `seconds`. Returns the
-    times at which each job began and ended, and the time that each call took."""
+    """Runs `number` jobs, at most LANES of them at the same time. While the jobs run, the function calls pinfoldd repeatedly. The function continues
+    with the calls for at least `seconds` seconds. Returns the times at which each job began and ended, and the time that each call took."""
     over = time.monotonic() + seconds
 
     def one(key):
@@ -68,7 +68,7 @@ def burst(name, number, seconds=0):
 
 
 def told(name):
-    """Returns the journal's lines about the starts and ends of the given jobs, and the number of lost lines."""
+    """Counts the journal's lines about starts and ends of the given jobs, and the lines that pinfoldd has lost. Returns the two numbers."""
     lines = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service").splitlines()
     lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost, because the journal did not accept any"))
     return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
@@ -85,7 +85,7 @@ def no_watchdogs():
 
 
 def test_journald_that_stands_still(in_time, record_property):
-    # The queue of journald's socket has room for some hundred messages. net.unix.max_dgram_qlen limits the number of messages, and the socket's
+    # The queue of journald's socket has room for a few hundred messages. net.unix.max_dgram_qlen limits the number of messages, and the socket's
     # buffer limits their size.
     begun = time.monotonic()
     number, seconds = (2000, 120) if FULL else (300, 0)

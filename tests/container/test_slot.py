@@ -67,8 +67,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """Ends pinfold-run by SIGTERM. Returns the exit status of pinfold-run, and the seconds from SIGTERM until pinfold-run has ended. The function
-    does not wait until standard error is closed, because pinfoldd keeps its descriptor of the job's standard error open."""
+    """Returns the exit status of pinfold-run, and the seconds from SIGTERM until pinfold-run has ended. The function does not wait until standard
+    error is closed, because pinfoldd keeps its descriptor of the job's standard error open."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun

@@ -127,8 +127,7 @@ def test_a_session_ends_with_the_job():
 
 
 def test_what_an_editor_leaves_behind_lives_until_the_job_ends():
-    """The process leaves the session's process group and terminal. An editor's remote server leaves its session's process group and terminal, too, so
-    the server outlives the connection."""
+    """The process leaves the session's process group and terminal, as the remote server of an editor does. The process outlives the connection."""
     open_job("pbs.1")
     ssh("alice", "setsid -f sleep 7302 >/dev/null 2>&1 </dev/null")
     left = wait_until(lambda: [(pid, cgroup) for pid, (command, cgroup) in processes_with("7302").items() if command == b"sleep\0" b"7302\0"],

@@ -14,7 +14,7 @@ import pytest
 from jobs import as_alice, batch_script, finish, held_up, receipts, run, start_job, wait_running, wait_until
 from own_server import FUSE_HANG
 
-PIPE = 65536  # bytes: the capacity of a pipe
+PIPE = 65536  # the capacity of a pipe in bytes
 
 
 def expect_line(err, key, what):

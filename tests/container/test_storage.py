@@ -20,8 +20,8 @@ from sick import LIB, draining, full, small_lib, start_pinfoldd, stop_pinfoldd
 KEPT = Path("/run/pinfold/receipts")
 SLOW = Path("/run/pinfold-test-slow")
 SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
-LATE = 0.05  # the most seconds by which a slow disk may delay a job's start or an answer, on a machine that is not busy
-ON_TIME = 1.0  # on a machine that is not busy, a job may exceed its time limit or grace time by at most this number of seconds
+LATE = 0.05  # the highest allowed delay of a start or an answer by a slow disk, in seconds
+ON_TIME = 1.0  # the most seconds by which a job may exceed its time limit or grace time
 
 
 def events(name, since):
@@ -30,7 +30,6 @@ def events(name, since):
 
 @pytest.fixture
 def patience():
-    """Sets history.patience to two seconds."""
     SITE.parent.mkdir(parents=True, exist_ok=True)
     SITE.write_text('[history]\npatience = "2s"\n')
     run("systemctl", "restart", "pinfoldd")
@@ -69,8 +68,8 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. If a receipt took the time of its own write for the
-    # job's end, it would say that the job ran for more than ten seconds.
+    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. With such a mistake, the receipt would report a run of
+    # more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []
@@ -163,7 +162,8 @@ def slow_disk():
 
 
 def starts(name):
-    """Starts jobs that continue to run, and returns the seconds from the start of each pinfold-run to the command's first line."""
+    """Starts jobs, one after the other, and measures the seconds until each command prints its first line. Stops the jobs. Returns the seconds and
+    the jobs."""
     took, jobs = [], []
     for n in range(15):
         begun = time.monotonic()
@@ -176,7 +176,6 @@ def starts(name):
 
 
 def lists():
-    """Returns the seconds that each of 20 calls takes."""
     took = []
     for _ in range(20):
         begun = time.monotonic()
@@ -186,8 +185,8 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Sorts the lists `usual` and `slow`, and compares their first values, their second values, and so on. Fails if an element of `slow` exceeds the
-    element at the same place of `usual` by more than LATE * busy() seconds."""
+    """Sorts the two lists, and compares the first values, the second values, and so on. A value of `slow` may be at most LATE * busy() seconds
+    longer than its counterpart in `usual`."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late
 

@@ -27,7 +27,6 @@ PAM = Path("/etc/pam.d/su-l")
 
 
 def strays(*options, check=True, **popen):
-    """Returns the strays by pid."""
     return {stray["pid"]: stray for stray in document(*options, check=check, **popen)["strays"]}
 
 
@@ -36,7 +35,7 @@ def document(*options, check=True, **popen):
 
 
 def sleeper(number):
-    """Returns the process id of the command `sleep NUMBER`. The path of the program `sleep` does not matter."""
+    """Returns the process id of the command `sleep NUMBER`. The program `sleep` may have any path."""
     wanted = f"sleep\0{number}\0".encode()
 
     def find():
@@ -66,7 +65,7 @@ def move(pid, cgroup):
 
 
 class Terminal:
-    """A login of alice at her own terminal."""
+    """Logs alice in at her own terminal, where `sleep NUMBER` runs."""
 
     def __init__(self, number):
         self.child, self.fd = pty.fork()
@@ -102,8 +101,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """The fixture is a stack of calls that stop what the test has started. At the end of the test, the fixture makes these calls, beginning with the
-    newest call."""
+    """Gives the test a stack of functions that clean up. At the end of the test, the fixture calls the functions, beginning with the newest one."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -182,7 +180,7 @@ def moved_out_of_a_job(node, number):
 
 
 def every_kind(node):
-    """Starts stray processes of every kind. Returns a dictionary that maps each kind to process ids."""
+    """Starts stray processes of every kind. Returns a dictionary that maps the name of the kind to the ids of the processes."""
     terminal = login(node, 9001)
     lingering(node, "bob")
     made = {
@@ -286,9 +284,9 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # When pinfold kills one process, other processes may end before pinfold sends them a signal. A user's manager, for example, ends the processes
-    # that it has started. pinfold checks each process, and then sends the signal. During the check and during the signal, pinfold may notice that the
-    # process has ended.
+    # When pinfold kills one process, other processes may end before pinfold sends them a signal. If pinfold kills the manager of a user, the manager
+    # ends its processes. pinfold checks each process, and then sends the signal. At each of the two steps, pinfold may notice that the process has
+    # ended.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -321,8 +319,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """SIGTERM ends a process that does not ignore SIGTERM, even if the process is stopped. A process that ignores SIGTERM gets SIGKILL. If a process
-    survives SIGTERM and comes into a job before pinfold sends SIGKILL, the process lives."""
+    """If pinfold sends SIGTERM, even a stopped process ends. A process that ignores SIGTERM gets SIGKILL. If a process survives SIGTERM and comes
+    into a job before pinfold sends SIGKILL, the process lives."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -492,10 +490,9 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment. When a job is over, no record of a job names this pinfold-run any
-    more."""
+    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment, although the job's record has already gone."""
     with site("[jobs]\nallow_user_jobs = true\n"):
-        # pinfoldd moves supervisors 0.2 s after the start.
+        # pinfoldd moves the supervisor of a job 0.2 s after the job's start, so the jobs must run longer.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
                                           f"user.{number}.$i -- sh -c 'sleep 0.3{number}; exit 7'; [ $? = 7 ] || exit 1; done"))
                  for number in range(1, 5)]
@@ -548,15 +545,15 @@ def least_cost(runs, *command):
 ALL = ("--max-kills", "100000")
 
 
-# The test compares the work of `pinfold strays` with the work of READ_ALL. READ_ALL reads three files of each process.
+# READ_ALL reads three files of each process. The test compares the CPU time of `pinfold strays` with the CPU time of READ_ALL.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """The CPU time of a run must be at most `most` times the CPU time of READ_ALL. `most` is 12 if pinfold logs each process in the journal and looks
-    at each process twice. If pinfold neither logs nor kills the processes, `most` is 8."""
+    """The CPU time of a run must be at most `most` times the CPU time of READ_ALL. `most` is higher if pinfold logs each process in the journal and
+    looks at each process twice."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -581,7 +578,8 @@ def without_first_thread(node, *prefix):
 
 
 def test_a_process_whose_first_thread_ended_in_a_job_is_where_its_others_are(node):
-    """After the first thread of a process has ended, the kernel shows the process in the last cgroup of the first thread."""
+    """If the first thread of a process ends, the kernel continues to show the process in the cgroup of this thread. The other threads may be in a
+    different cgroup."""
     pid = without_first_thread(node, "pinfold-run", "--job", "first.1", "--", "sh", "-c", '"$@" & cat', "sh")
     move(pid, "elsewhere")
     node.callback((CGROUP / "elsewhere").rmdir)
@@ -641,7 +639,7 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # Each journal entry has the identifier pinfold-strays, but some entries do not have the unit. journald cannot read the unit from /proc if the
-        # process has ended.
+        # The test searches for the identifier pinfold-strays and not for the unit. If a process ends before journald reads /proc, the journal entry
+        # does not contain the unit.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

@@ -8,7 +8,7 @@ import pytest
 
 from jobs import finish, run, site, start_job
 
-PIPE = 65536  # bytes: the capacity of a pipe
+PIPE = 65536  # the capacity of a pipe in bytes
 
 
 def summary(key):

@@ -40,7 +40,7 @@ def clean_node():
 
 
 def let_in(folder):
-    """Lets the job's user enter the directory `folder`, because only root can read pytest's directories."""
+    """By default, only root can enter the directories that pytest makes."""
     for path in (folder, *folder.parents[:2]):
         os.chmod(path, 0o755)
 
@@ -641,7 +641,7 @@ def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
 
 @pytest.fixture
 def two_users(mom):
-    """alice has one job, and bob has one job. Each of the two jobs runs on node0 and node1, and pbs_mom of this host knows the two jobs."""
+    """alice has one job, and bob has one job. Each of the two jobs runs on node0 and node1. pbs_mom on node1 has joined the two jobs."""
     jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
             job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
     for it in jobs:

@@ -19,7 +19,6 @@ threading.Thread(target=trace).start()
 
 
 def alices_job(key, *command):
-    """Opens a job for alice, starts a process, adopts the process into the job, and returns the process."""
     run("pinfold", "open", key, "--uid", "alice", "--linger", "infinity")
     process = subprocess.Popen(as_alice(*command), stdout=subprocess.PIPE, text=True)
     run("pinfold", "adopt", key, process.pid)

@@ -191,7 +191,7 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
 
 @contextlib.contextmanager
 def subordinate_ids(text):
-    """Writes the file /etc/subuid. pinfoldd reads /etc/subuid only when it starts, so the function restarts pinfoldd."""
+    """pinfoldd reads /etc/subuid only when it starts, so the function restarts pinfoldd."""
     file = Path("/etc/subuid")
     before = file.read_text() if file.exists() else ""
     file.write_text(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the warning that a job gets before its run time limit ends it. The tests in tests/vm cover the warning that a job gets before its memory
+"""Tests the warning that a job gets before it reaches its run time limit. The tests in tests/vm cover the warning that a job gets before its memory
 limit."""
 
 import os

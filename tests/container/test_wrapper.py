@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command should not notice that pinfold-run starts it. A program that starts pinfold-run should not notice that pinfold-run is not the
+"""Under pinfold-run, a command must behave as it does without pinfold-run. For the program that starts pinfold-run, pinfold-run must behave like the
 command."""
 
 import ctypes
@@ -139,7 +139,7 @@ def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
 
 
 def test_stop_and_continue_from_a_terminal():
-    """Acts like a shell with job control: Ctrl-Z stops the whole foreground group, and the shell sees that pinfold-run has stopped."""
+    """Ctrl-Z stops the whole foreground group. A shell with job control must see that pinfold-run has stopped."""
     # The script acts as the shell and leads the session, because pinfold-run must not be the leader of the session. The kernel does not let a
     # terminal stop an orphaned process group.
     script = """

@@ -22,7 +22,7 @@ def schedule(language, key, *command):
 
 @pytest.fixture(autouse=True)
 def limits_as_this_node_can():
-    """A container may lack the memory controller."""
+    """In some containers, the memory controller is missing."""
     with site('[jobs]\nunenforced_limits = "warn"\n'):
         yield
 
@@ -46,8 +46,8 @@ ENDINGS = {"true": ("exited", 0, None), "exit 3": ("exited", 3, None), "kill -KI
 
 @every
 def test_each_receipt_says_how_its_job_ended(language):
-    """The jobs are so short that pinfoldd sees the leader's end before anybody can report the end. PINFOLD_OWN_RUNS is the number of jobs of each
-    kind."""
+    """The jobs are so short that pinfoldd notices the end of a leader before the batch system can report the end. PINFOLD_OWN_RUNS is the number of
+    jobs of each kind."""
     wrong = []
     for number in range(int(os.environ.get("PINFOLD_OWN_RUNS", "5"))):
         for script, expected in ENDINGS.items():

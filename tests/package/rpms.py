@@ -29,8 +29,8 @@ def rpm(*arguments, **how):
 
 
 def install(*names):
-    """Installs the packages. If a package is already installed, rpm runs the same scripts as in an upgrade. --nodeps is needed because rpm
-    does not know which packages dpkg has installed."""
+    """If a package is already installed, rpm runs the same scripts as in an upgrade. --nodeps is needed because rpm does not know which packages
+    dpkg has installed."""
     return rpm("--upgrade", "--force", "--nodeps", *(package(name) for name in names))
 
 

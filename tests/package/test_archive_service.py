@@ -26,7 +26,7 @@ def sql(statement):
 
 
 def insert(number, user):
-    """Writes a receipt into the table. Only a node with a certificate may call put()."""
+    """Only a node with a certificate may call put()."""
     uid = pwd.getpwnam(user).pw_uid
     body = json.dumps({**RECEIPT, "id": str(number), "key": f"sge.{number}", "uid": uid}).replace("'", "''")
     sql("INSERT INTO pinfold.receipt (node, epoch, sequence, id, key, uid, started, ended, result, outcome, body) VALUES "

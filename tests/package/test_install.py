@@ -14,7 +14,6 @@ STARTED = "c0f8792efdfb4120b4e909c76b3b9dc5"  # the message id of a job's start
 
 
 def etc():
-    """Returns the files below /etc with their contents."""
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in Path("/etc").rglob("*") if path.is_file()}
 
 

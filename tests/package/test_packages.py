@@ -134,7 +134,6 @@ def test_the_smoke_test_of_the_packages():
 
 @pytest.fixture
 def switched_on():
-    """Switches the profile of pam_pinfold on before the test, and off after the test."""
     was = [path.read_text() for path in COMMON]
     assert "pam_pinfold" not in "".join(was)
     run("pam-auth-update", "--enable", "pinfold")

@@ -39,8 +39,8 @@ def accounts():
 
 
 def ours(names):
-    """Returns those of `names` that contain "pinfold", except the files of the box. A comparison with an earlier list would miss names, because an
-    earlier test can have installed packages."""
+    """Returns those of `names` that contain "pinfold", except the files of the box. A list from before the test would not help, because an earlier
+    test may have installed packages."""
     return {name for name in names if "pinfold" in name and not name.startswith(OF_THE_BOX)}
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rpm packages have the same files as the Debian packages. A script of an rpm package does the same as the script of the Debian package. The rpm
-packages have the names that are usual on EL and openSUSE."""
+"""The rpm packages have the same files as the Debian packages. The scripts of the rpm packages do the same as the scripts of the Debian packages.
+The rpm packages have the names that are usual on EL and openSUSE."""
 
 import re
 import stat
@@ -29,8 +29,9 @@ SSHD = Path("/etc/pam.d/sshd")
 
 
 def files_of_deb(name):
-    """Returns a dictionary that maps each path in the rpm package to the mode of the file or the target of the link. PAM modules are not executable
-    on Debian. PAM modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
+    """Returns a dictionary that maps each expected path in the rpm package to the file's mode. If the path is a link, the value is the link's
+    target. PAM modules are not executable on Debian. PAM modules in rpm packages are executable, because rpm reads the needed libraries only from
+    executable files."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):
@@ -127,7 +128,6 @@ def nothing():
 
 @pytest.fixture
 def node(nothing):
-    """Installs pinfold from rpm packages. Starts pinfoldd, as the administrator would."""
     rpms.install("pinfold")
     run("systemctl", "start", *UNITS)
 

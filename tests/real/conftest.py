@@ -12,7 +12,7 @@ from nodes import NODES, ask, on, set_site  # noqa: E402
 
 @pytest.fixture(scope="session")
 def batch_system(request):
-    """Starts the batch system, and returns the Python module of the batch system. For example, test_openpbs_jobs.py gets the module openpbs."""
+    """Starts the batch system, and returns the Python module of the batch system. The tests in test_openpbs_jobs.py get the module openpbs."""
     [name] = {item.path.stem.split("_")[1] for item in request.session.items}
     system = importlib.import_module(name)
     system.start()
@@ -22,7 +22,7 @@ def batch_system(request):
 
 @pytest.fixture(autouse=True)
 def nothing_left(request, batch_system):
-    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline."""
+    """Cleans up after a failed test. If a failed test left jobs behind, every later test would wait until its deadline, and fail."""
     yield
     if getattr(request.node, "failed", False):
         batch_system.delete_all()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sets up a real OpenPBS as docs/schedulers/openpbs.md says, and runs jobs. The server runs on node1, and a MoM runs on each node. The whole
-OpenPBS can also run on one host. The deadlines are long, because an emulated machine is twenty times slower than a real machine."""
+"""Sets up a real OpenPBS as docs/schedulers/openpbs.md says, and runs jobs. The server runs on node1, and a MoM runs on each node. The server and
+the only MoM can also run on one host. The deadlines are long, because an emulated machine is twenty times slower than a real machine."""
 
 import itertools
 import json
@@ -38,8 +38,8 @@ ip address add 10.11.12.1/24 dev lo
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
 """
 
-# The last command of INSTALL is not in docs/schedulers/openpbs.md. The last command of INSTALL makes the hook exechost_periodic run often enough for
-# the tests.
+# Except for the last command, the commands of INSTALL are in docs/schedulers/openpbs.md. The last command makes the hook exechost_periodic run often
+# enough for the tests.
 INSTALL = [
     "create hook pinfold",
     f"import hook pinfold application/x-python default {HOOK}/pinfold_hook.py",
@@ -53,8 +53,8 @@ INSTALL = [
     f"set hook pinfold freq = {PERIOD}",
 ]
 
-# The hook PRUNE releases chunks at a job's start. The hook keeps the object that release_nodes() returns. The object refers to the job, but Python
-# does not count the reference to the job. If the hook deleted the object that release_nodes() returns, Python would also free the object of the job.
+# The hook PRUNE releases chunks at a job's start. release_nodes() returns an object that refers to the job without raising the job's reference
+# count. The hook keeps the returned object. If the hook deleted the returned object, Python would free the job, which MoM still needs.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
@@ -77,7 +77,6 @@ numbers = itertools.count(1)
 
 
 def pbs(program, *arguments, user=None, **options):
-    """Runs a command of OpenPBS on node1."""
     command = [f"{PREFIX}/bin/{program}", *arguments]
     return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
 
@@ -203,8 +202,8 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM by a signal and not by systemd. After end_mom(), a test starts MoM by start_mom(). If systemd started MoM, MoM would not get the
-    options of start_mom()."""
+    """Ends MoM by a signal and not by systemd. After a call of end_mom(), a test must call start_mom(). If systemd restarted MoM, MoM would run
+    without the options of start_mom()."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
@@ -217,13 +216,11 @@ def start_mom(node, *options):
 
 
 def keep_logs():
-    """Copies the logs to the directory with the results of the box."""
     for node in NODES:
         on(node, "sh", "-c", f"cp -r {HOME}/mom_logs {HOME}/server_logs {HOME}/sched_logs /results")
 
 
 def doctor(node):
-    """Returns what `pinfold doctor` has found, by the id of the finding."""
     done = on(node, "pinfold", "doctor", "--json", check=False)
     return {finding["id"]: finding for finding in json.loads(done.stdout)["findings"]}
 
@@ -273,7 +270,7 @@ def seconds(duration):
 
 
 class Job:
-    """A batch job that writes its output and its errors to one file of its own. `node` is the node on which the job must run."""
+    """Submits a batch job, which writes its standard output and its standard error to one file. `node` is the node on which the job must run."""
 
     def __init__(self, script, *options, node=None, user="alice"):
         self.home = Path("/home", user)

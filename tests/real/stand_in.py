@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares two records of calls for the same jobs. The first record has the calls of a real batch system, and the second record has the calls of its
-stand-in."""
+"""Runs the same jobs in a real batch system and in its stand-in. Compares how the real batch system and the stand-in call pinfold's programs."""
 
 from pathlib import Path
 
 import recorder
 from jobs import wait_until
 
-DIFFERENCES = Path("/results/differences")  # tools/real prints the file DIFFERENCES
+DIFFERENCES = Path("/results/differences")  # tools/real prints this file after the tests
 DELETED = "a job that is deleted"
 WITH_A_TASK = "a job with a task"
 RUNS = "touch $HOME/$PBS_JOBID.runs"
@@ -23,7 +22,8 @@ def compare(real, stand_in):
 
 
 def recorded(file, job, last):
-    """Runs a job, and returns its calls. The function waits until the record has exactly one call with the word `last`."""
+    """Runs a job, and returns the calls that `file` has recorded. The function waits until the file contains exactly one call with the word
+    `last`."""
     recorder.empty(file)
     job()
     wait_until(lambda: sum(last in line for line in recorder.calls(file)) == 1, f"the call {last}")

@@ -256,7 +256,8 @@ def test_attach_runs_a_command_in_the_job_and_refuses_the_process_of_another_use
 
 @pytest.fixture
 def own_scripts():
-    """Gives MoM a prologue and an epilogue. The prologue and the epilogue add a line with their own name and the job to a file."""
+    """Gives MoM a prologue and an epilogue. Each of the two scripts adds a line to a file. The line contains the name of the script and the id of
+    the job."""
     told, folder = Path("/root/told"), Path(openpbs.HOME, "mom_priv")
     for name in ("prologue", "epilogue"):
         (folder / name).write_text(f'#!/bin/sh\necho {name} "$1" >>{told}\n')

@@ -26,8 +26,9 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
-# The command uses the given number of MiB in a file in memory. The command needs little address space, because it does not map the file. MoM limits
-# each process's address space to vmem (RLIMIT_AS). MoM ends a job if the sum of its processes' address spaces is larger than vmem.
+# The command writes a file of the given number of MiB, which the kernel keeps in memory. The command needs little address space, because it does not
+# map the file. MoM limits each process's address space to vmem (RLIMIT_AS). MoM ends a job if the sum of its processes' address spaces is larger
+# than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 

@@ -74,8 +74,8 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
 @pytest.mark.parametrize("asks, small", [("select=1:ncpus=1:vmem=16mb", "vmem=16384kb"), ("pvmem=16mb", "pvmem=16mb"),
                                          ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb"), ("cput=1", "cput=1"), ("pcput=9", "pcput=9")])
 def test_no_job_starts_whose_limits_the_hook_cannot_run_under(asks, small):
-    """The first two jobs have little address space. OpenPBS would run a job with so little address space without the hook, and the job would be
-    outside of its scope. OpenPBS would also run a job without the hook if the job has little CPU time or a large environment."""
+    """The limits of these jobs also apply to the hook, which cannot run with so little address space, file size or CPU time. OpenPBS would start the
+    job even if the hook cannot run. The job would then run outside of its scope."""
     job = Job("grep ^0: /proc/self/cgroup", "-l", asks)
     refusal = f"Job;{job.id};pinfold: {small} is too small for the hook"
     wait_until(lambda: any(refusal in line for node in NODES for line in openpbs.mom_log(node)), "MoM's log has the refusal")

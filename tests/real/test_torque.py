@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real Torque on two hosts. The tests check the job itself, and what remains of the job after its end."""
+"""Tests pinfold's programs under a real Torque on two hosts. The tests check how a job runs, and what remains after the job's end."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real pbs_mom. In these tests, pbs_mom is restarted, pbs_mom dies, or pbs_mom has a configuration that
-docs/schedulers/torque.md does not recommend."""
+"""Tests pinfold's programs under a real pbs_mom. Some tests restart or kill pbs_mom. Other tests use a configuration that docs/schedulers/torque.md
+does not recommend."""
 
 import contextlib
 import os
@@ -52,7 +52,8 @@ def test_pbs_mom_is_restarted(options):
 
 @pytest.mark.parametrize("options", ["-q", "-r"])
 def test_a_pbs_mom_that_gives_up_its_jobs_leaves_nothing_of_them(options):
-    """With -r, pbs_mom kills the job's session, so the daemon is a leftover. With -q, pbs_mom kills nothing, and pinfold ends the running job."""
+    """With -r, pbs_mom kills the job's session, but not the daemon that the job started in a new session. With -q, pbs_mom kills nothing, and
+    pinfold ends the running job."""
     job = Job(RUN_AGAIN, nodes="node1")
     job.wait_file(f"{job.id}.left")
     with option(options):

@@ -45,7 +45,6 @@ numbers = itertools.count(1)
 
 
 def torque(program, *arguments, user=None, **options):
-    """Runs a command of Torque on node1."""
     command = [f"{PREFIX}/bin/{program}", *arguments]
     return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
 
@@ -55,7 +54,7 @@ def qmgr(directive, check=True):
 
 
 def version():
-    """Returns the version of Torque. If the sources are from a branch, the version is the branch's name."""
+    """If the sources are from a branch, the version is the branch's name."""
     return re.search("Version: (.*)", torque("qstat", "--version").stderr).group(1).strip()
 
 
@@ -90,7 +89,7 @@ def wait_state(name, state, deadline=180):
 
 
 def wait_down(name, reason):
-    """The server can set the node down before the server knows the reason. pbs_mom sends the reason together with its next status."""
+    """The server can set the node down before the server knows the reason. pbs_mom sends the reason only with its next report to the server."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -101,7 +100,6 @@ def mom_log(name):
 
 
 def keep_logs():
-    """Copies the logs to the directory with the results of the box."""
     for name in NODES:
         on(name, "sh", "-c", f"cp -r {HOME}/mom_logs /results")
     run("sh", "-c", f"cp -r {HOME}/server_logs {HOME}/sched_logs /results")
@@ -159,8 +157,8 @@ def wait_back(name):
 
 def sent_back(job):
     """Returns the prologue's messages about the refused batch job. The prologue does not run for a job that pbs_mom itself refuses. start_count
-    includes even the starts that pbs_mom itself refuses. pbs_mom sends its status every 45 s. Until the next status, pbs_mom refuses one job in each
-    scheduler cycle."""
+    includes even the starts that pbs_mom itself refuses. pbs_mom sends its status every 45 s. Until the server has the new status, it sends a job in
+    each scheduler cycle, and pbs_mom refuses the job."""
     said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
     return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
 
@@ -170,7 +168,8 @@ def alive(command):
 
 
 def doctor(name):
-    """Returns what `pinfold doctor` says about Torque on this node. Maps the id of each finding to its state and its text."""
+    """Returns the findings of `pinfold doctor` about Torque on the node. The result maps the id of each finding to the state and the text of the
+    finding."""
     findings = json.loads(on(name, "pinfold", "doctor", "--json", check=False).stdout)["findings"]
     return {found["id"]: (found["state"], found["found"]) for found in findings if found["id"].startswith("torque.")}
 
@@ -188,7 +187,6 @@ class Submitted:
         return self.shown()["job_state"]
 
     def status(self):
-        """Returns the job's exit status in Torque."""
         return int(self.shown()["exit_status"])
 
     def starts(self):
@@ -229,7 +227,7 @@ class Submitted:
 
 
 class Job(Submitted):
-    """A batch job that writes its output and its errors to one file of its own. `nodes` is the value of -l nodes=."""
+    """Submits a batch job, which writes its standard output and its standard error to one file. `nodes` is the value of -l nodes=."""
 
     def __init__(self, script, *options, nodes=None, user="alice"):
         self.home = Path("/home", user)
@@ -248,7 +246,7 @@ class Job(Submitted):
 
 
 class Interactive(Submitted):
-    """An interactive job on node1. The user alice has started the job at a terminal by `qsub -I`."""
+    """Starts an interactive job on node1. The user alice calls `qsub -I` at a terminal."""
 
     def __init__(self):
         self.terminal = Terminal("runuser", "-u", "alice", "--", f"{PREFIX}/bin/qsub", "-I", "-l", "nodes=node1",

@@ -21,7 +21,7 @@ ENDS = [
     ("exit 0", 0, ("exited", 0, None)),
     ("exit 3", 3, ("exited", 3, None)),
     ("exit 255", 255, ("exited", 255, None)),
-    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # if a signal ends the login shell's child, the login shell exits with a status
+    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a signal ends the child of the login shell, and the login shell exits with 128 + 9
     ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
 ]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node with many jobs goes down in several ways, one after the other. After each boot, this program runs again. The program records what the
-earlier boot has left on the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program has
+"""Takes a node with many jobs down several times, each time in a different way. After each boot, this program runs again. The program records what
+the earlier boot has left on the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program has
 written down."""
 
 import json
@@ -25,7 +25,7 @@ def keys(kind, boot):
 
 
 def drain():
-    """Drains the node as an administrator would. The command returns after pinfoldd has written the drain to the disk."""
+    """The command returns after pinfoldd has written the drain to the disk."""
     run("pinfold", "drain", "--reason", "before it went down")
 
 
@@ -43,7 +43,7 @@ def reboot():
 
 
 def reset():
-    """systemd_stopped() has frozen PID 1 before the call of reset(). PID 1 does not continue before the reset."""
+    """systemd_stopped() has frozen PID 1 before the call of reset(). PID 1 stays frozen until the reset."""
     MONITOR.write_text("system_reset\n")
     signal.pause()
 
@@ -52,7 +52,7 @@ WAYS = [reboot, reset]
 
 
 def start(kind, boot):
-    """Starts all jobs of the kind `kind`. Each job writes down when it began."""
+    """Each job writes down when it began."""
     for key in keys(kind, boot):
         begin = f"echo $EPOCHREALTIME >{STATE / key}.new; mv {STATE / key}.new {STATE / key}"
         with (STATE / f"{key}.err").open("w") as errors:
@@ -81,7 +81,8 @@ def write(path, text):
 
 
 def go_down(boot):
-    """Ends this boot while jobs run, end and are being started. Each running job is just old enough (OLD_ENOUGH) to get a receipt."""
+    """Takes the node down while some jobs run, some jobs end, and some jobs start. Each running job is just old enough (OLD_ENOUGH) to get a
+    receipt."""
     survive_a_reboot()
     for key in keys("over", boot):
         run("pinfold-run", "--job", key, "--", "true")
@@ -104,7 +105,6 @@ def go_down(boot):
 
 
 def write_down(boot):
-    """Records what the earlier boot has left on the node."""
     drained = json.loads(run("pinfold", "status", "--json", timeout=120).stdout)
     wait_until(lambda: not live_rows(), "each job of the boot before has its receipt", 120)
     found = {

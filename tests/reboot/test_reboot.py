@@ -22,7 +22,8 @@ def after(boot):
 
 
 def of(boot, kind):
-    """Maps the key of each job of the kind `kind` in the boot `boot` to the job's receipt. Each job has at most one receipt."""
+    """Returns the receipts of the jobs with this boot and kind. The result maps the key of the job to the receipt. Each job has at most one
+    receipt."""
     found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
     assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
     return {receipt["key"]: receipt for receipt in found}
@@ -93,7 +94,7 @@ def test_at_a_reset_the_end_is_the_last_sign_of_life():
         assert receipt["started"] <= receipt["ended"] <= booted, receipt
         assert receipt["wall"] == receipt["ended"] - receipt["started"]
         assert receipt["exit_status"] is None
-        # The receipt has the figures from the job's row in the history. If pinfoldd never looked at the job, the receipt has no CPU time.
+        # pinfoldd copies the CPU time from the job's row in the history. If pinfoldd never looked at the job, the row has no CPU time.
         assert receipt["cpu_user"] is None or receipt["cpu_user"] <= receipt["wall"], receipt
 
 
