@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No user can keep other users from the archive's socket. An attacker may send descriptors whose close() hangs, or may use subordinate user
-ids."""
+"""Tests that no user can prevent other users from using the archive's socket. An attacker may send descriptors whose close() hangs, or may use
+subordinate user ids."""
 
 import select
 import signal

@@ -411,6 +411,6 @@ def test_the_figures_of_all_rows_also_count_rows_that_are_left_out(crowded, name
     for row in rows:
         assert {column: row[column] for column in row if is_of_all(column)} == {
             column: expected[column.removeprefix("all_")] for column in rows[0] if is_of_all(column)}
-    lists = ("leftover_jobs", "incomplete_nodes")  # each row of these lists is one job or one node, so the lists have no totals
+    lists = ("leftover_jobs", "incomplete_nodes")  # each row describes one job or one node, so the lists have no totals
     amounts = {column for column in rows[0] if column in expected} if name not in lists else set()
     assert {column.removeprefix("all_") for column in rows[0] if is_of_all(column)} == {"rows", *amounts}

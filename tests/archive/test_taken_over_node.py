@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node that an attacker controls disturbs no other node. In PostgreSQL, each session can choose its settings, and each role can choose the
-settings for its future sessions. All nodes share one role."""
+"""Tests that a node under an attacker's control cannot disturb other nodes. In PostgreSQL, each session can choose its settings, and each role can
+choose the settings for its future sessions. All nodes share one role."""
 
 import contextlib
 import subprocess

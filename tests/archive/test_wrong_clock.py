@@ -108,7 +108,7 @@ def test_a_user_finds_receipts_by_their_time(odd, options, found):
 
 def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
     """A list of the newest receipts begins with the receipts whose end is in the future (docs/archive.md). The option `--until now` leaves out all
-    receipts whose end is in the future. If a list shows only N receipts, these are the first N receipts of the whole list."""
+    receipts whose end is in the future. A list with only N receipts shows the first N receipts of the whole list."""
     everything = [*reversed([*FROM_1970, *NOW_AND_BEFORE, *FUTURE])]
     assert of(odd) == everything
     for number in range(1, len(everything) + 1):

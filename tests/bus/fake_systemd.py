@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""This program is a stand-in for systemd. The stand-in behaves well, unless a test asks for faults. `fake_systemd.py ROOT` owns
-org.freedesktop.systemd1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names. The stand-in writes /proc and /sys/fs/cgroup below ROOT, for
-pinfoldd --root ROOT. The processes are real."""
+"""This program is a stand-in for systemd. Without faults, the stand-in answers as systemd does. A test can ask for faults. `fake_systemd.py ROOT`
+owns org.freedesktop.systemd1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names. The stand-in writes /proc and /sys/fs/cgroup below ROOT, for pinfoldd
+--root ROOT. The processes are real."""
 
 import itertools
 import os

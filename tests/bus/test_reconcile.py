@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold reconcile` and its D-Bus call: which orphans pinfoldd removes, which orphans it only names, and who may call."""
+"""Tests `pinfold reconcile` and its D-Bus call: which orphans pinfoldd removes, which orphans it only reports, and which users may make the call."""
 
 import json
 import subprocess

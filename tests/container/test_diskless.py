@@ -19,8 +19,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If pinfoldd has failed and systemd is about to restart it, the restart cancels the stop of the socket. stop() repeats `systemctl stop` until
-    the command succeeds."""
+    """If systemd is about to restart a failed pinfoldd, the restart cancels the stop of the socket. stop() repeats `systemctl stop` until the
+    command succeeds."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 

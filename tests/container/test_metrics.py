@@ -139,7 +139,8 @@ def test_the_drop_in_of_the_manual_opens_another_place(textfile):
 
 @pytest.fixture
 def report(textfile):
-    """Runs the service of a timer. Returns the figures from the service's file, which is in the same directory as pinfoldd's file."""
+    """Returns a function that starts the service pinfold-doctor or pinfold-strays. The function returns the figures from the metrics file of the
+    service."""
     def run_service(name):
         run("systemctl", "start", f"pinfold-{name}.service")
         return figures(textfile.with_name(f"pinfold-{name}.prom"))

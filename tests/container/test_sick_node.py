@@ -107,7 +107,7 @@ def leaves(key, number, status=0):
 
 
 def no_more(*numbers):
-    """Waits until the processes `sleep NUMBER` have ended, for all `numbers`. After the wait, returns the monotonic time."""
+    """Waits until the process `sleep NUMBER` has ended for each of the numbers. Returns the monotonic time after the wait."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 

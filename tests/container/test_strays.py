@@ -92,7 +92,7 @@ class Terminal:
 
 @pytest.fixture(scope="module", autouse=True)
 def sessions():
-    """Adds a line to PAM's file, so that `su -l` makes sessions of systemd-logind, as sshd does."""
+    """Adds a line to the PAM file of `su -l`, so that `su -l` makes sessions of systemd-logind, as sshd does."""
     before = PAM.read_text()
     PAM.write_text(before + "session required pam_systemd.so\n")
     yield

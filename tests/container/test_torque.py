@@ -363,7 +363,7 @@ def seen_and_then_reported(mom, number, script, _):
 
 
 def reported_and_then_seen(mom, number, _, status):
-    """Acts as if a busy pinfoldd noticed the leader's end only after pbs_mom's report. pbs_mom reports the status while the leader lives."""
+    """pbs_mom reports the status while the leader lives. A busy pinfoldd would see the same order, because it would notice the leader's end late."""
     it = job(number, "exec sleep 1000")
     started = start(mom, it)
     assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
