@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures what accounting costs, in the container. tools/bench runs this program.
+"""Measures how much CPU time pinfoldd needs for the end of a job. tools/bench runs this program in the container.
 
-The program starts all jobs first and then ends them. The cost is the CPU time that pinfoldd uses while the jobs end, divided by the number of
-jobs. At the end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. When the receipt is durable, systemd
-removes the units, and pinfoldd removes the record. For comparison, the program prints the CPU time that PID 1 uses while the jobs end. The program
-also prints the CPU times for the starts of the jobs. A job can end in two ways. The program alternately measures the two ways in which a job can
-end."""
+The program first starts all jobs, and then ends them. The result is the CPU time that pinfoldd uses while the jobs end, divided by the number of
+jobs. At the end of a job, pinfoldd looks for leftovers, reads the job's usage, and makes the receipt durable. When the receipt is durable, systemd
+removes the units, and pinfoldd removes the record. For comparison, the program prints the CPU time that PID 1 uses while the jobs end. For the starts
+of the jobs, the program prints the CPU times of pinfoldd and of PID 1. The program measures two cases: the jobs end one at a time, or all jobs end
+together."""
 
 import statistics
 import subprocess
@@ -57,7 +57,8 @@ def spent(service, act, *arguments):
 
 
 def cycle(service, end):
-    """Starts and ends jobs. Returns the CPU times of pinfoldd and of PID 1 during the starts and during the ends, in microseconds per job."""
+    """Starts and ends jobs. Returns the CPU times of pinfoldd and PID 1, first for the starts, and then for the ends. The unit is microseconds per
+    job."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

@@ -105,7 +105,7 @@ def partitions_of(plan):
 
 
 def indexes_of(plan):
-    """Returns the names of the indexes that a plan uses, without the name of the partition."""
+    """Returns the names of the indexes that a plan uses. The function removes the partition's name from each index's name."""
     return sorted({re.sub(f"^{PARTITION}_", "", part["Index Name"]) for part in parts_of(plan) if "Index Name" in part})
 
 
@@ -137,8 +137,8 @@ def run(server, sql, settings, times):
 
 
 def faults_of(name, plan, weeks):
-    """Returns what is wrong with a plan. `weeks` are the partitions for the time of the report. `weeks` always contains the partition
-    receipt_default, because receipts of every week may be in receipt_default."""
+    """Returns what is wrong with a plan. `weeks` contains the partitions that a query of the report must read. `weeks` contains receipt_default,
+    because this partition can contain receipts of every week."""
     if name.startswith(REPORT):
         return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
     return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is a
-ratio. The program divides the jobs per second with pinfold by the jobs per second without pinfold, in two successive turns. Because of other programs
-on the machine, this ratio differs from run to run. The program also prints how much CPU time the batch system, some services and all remaining
-processes spend on a job. Other programs have less effect on the CPU time for a job than on the jobs per second.
+Slurm and Grid Engine run arrays of empty jobs. Turns without pinfold alternate with turns with pinfold. For each pair of successive turns, the
+program computes a ratio: the jobs per second with pinfold, divided by the jobs per second without pinfold. The result is the median of these ratios.
+Other programs on the machine change the result. The program also measures the CPU time per job, because other programs have little effect on the CPU
+time. The program prints the CPU time of the batch system, of some services, and of all other processes.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs start
-at once, slurmctld sometimes pauses for 2 seconds before it sends more jobs (agent_retry() in its source). If Slurm had more slots, some turns would
-be more than twice as fast as others: 63 jobs per second in place of 28. For Slurm, the program repeats a third kind of turn: Slurm runs without
-pinfold, but with an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
+at once, slurmctld sometimes pauses for 2 seconds before it sends more jobs (agent_retry() in its source). If Slurm had more slots, the fastest turn
+would have 63 jobs per second, and the slowest turn 28 jobs per second. For Slurm, there is a third kind of turn: Slurm runs without pinfold, but with
+an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 At the start of a job, the kernel makes pinfold wait once, and pinfold cannot avoid this wait. Before it moves a process to a different cgroup, the
 kernel waits for an RCU grace period on all processors. (See favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the
@@ -75,9 +75,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. time_of_a_move() moves its process to the cgroup
-    that contains the process already. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses
-    before each move, so that a move does not become faster because of the previous move."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The function moves this process to the cgroup in
+    which the process already is. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses before
+    each move, so that a move does not become faster because of the previous move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -90,7 +90,7 @@ def time_of_a_move():
 
 def slurm_array(pinfold, **settings):
     slurm.start(pinfold=pinfold, NodeName=f"node1 CPUs={os.cpu_count()} RealMemory=1000 State=UNKNOWN", **settings)
-    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd takes longer than the jobs after it
+    slurm.submit("true", "--output=/dev/null")  # a slurmd needs more time for its first job than for later jobs
     slurm.wait_idle()
     return turn("slurmd", slurm.COMPLETED, lambda: slurm.submit("true", f"--array=1-{JOBS}", "--output=/dev/null"), slurm.wait_idle)
 
@@ -101,8 +101,8 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """`sides` maps the name of each kind of turn to the function that runs one turn of this kind. The function compares the turns with pinfold to
-    each kind of turn without pinfold. Returns true if the turns with pinfold are fast enough in comparison with the turns without pinfold."""
+    """`sides` maps the name of each kind of turn to the function that runs one turn of this kind. The function compares the turns with pinfold to the
+    turns of each other kind. Returns true if the turns with pinfold are fast enough in comparison with the turns without pinfold."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the speed of pinfold with the speed of systemd-run in the container. Compares the speed of several ways to use pinfold. tools/bench runs
-this program. To compute a ratio, the program measures the two compared commands alternately in one run."""
+"""Compares the speed of pinfold with the speed of systemd-run in the container. The program also measures several ways to use pinfold. tools/bench
+runs this program. To compare two commands, the program runs the two commands alternately."""
 
 import os
 import re
@@ -32,16 +32,14 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Waits until pinfoldd and PID 1 have finished their work for the previous measurement. When settle() returns, pinfoldd has forgotten its jobs,
-    and PID 1 has answered all calls that came before settle()'s call of Ping."""
+    """Waits until pinfoldd and PID 1 have finished their work for the previous measurement."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. If the kernel moved another
-    # process a moment earlier, the kernel does not wait. If the kernel moved no process just before a measurement, the measured time would be longer.
-    # settle() moves this process into its own cgroup, so that each measurement begins right after a move.
+    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. The kernel does not wait if it has
+    # just moved another process. settle() moves this process into its own cgroup, so that each measurement begins right after a move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -237,7 +235,7 @@ def quiet():
     started = live("quiet", 100)
     born = time.monotonic()
     run("journalctl", "--sync")
-    # pinfoldd looks at each job 1, 2, 4, 8 and 16 seconds after its start.
+    # pinfoldd looks at each job 1, 2, 4, 8 and 16 seconds after the job's start.
     wait_until(lambda: time.monotonic() - born > 17 and sleeps(), "pinfoldd has done all that starts leave to do", deadline=60)
     before = switches()
     # The test reads a counter of the kernel, because a tracer would wake up the process. A process that does not wake up makes no system call.

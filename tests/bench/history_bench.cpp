@@ -34,8 +34,7 @@ std::string randomId() {
     return id;
 }
 
-/// Returns every second CPU, as a node allocates CPUs if other jobs use the CPUs between them. Because of the long list of CPUs,
-/// the receipt has 1.5 KB.
+/// Returns a long list that contains every second CPU. With this list, a receipt has 1.5 KB.
 CpuList cpus() {
     std::string text;
     for (int cpu = 0; cpu < 430; cpu += 2)

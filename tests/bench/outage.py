@@ -113,7 +113,7 @@ class Node:
         return 0
 
     def back_off(self):
-        """Returns the longest time in seconds that pinfold-ship may wait after its last failure."""
+        """Returns how many seconds pinfold-ship waits at most after its last failure."""
         return min(LEAST_RETRY * 2 ** (self.failures() - 1), MOST_RETRY)
 
 
@@ -193,8 +193,9 @@ def send(server, name, file):
 
 
 def waits(lots, up):
-    """Returns how many seconds a node waited for its first call of pinfold.put(), and the longest time between two of its calls. The wait for the
-    first call begins when the server starts. The time between two calls lasts from the commit of the first call to the commit of the second call."""
+    """Returns two numbers of seconds. The first number says how long a node waited for its first call of pinfold.put(). The second number is the
+    longest time between two calls of the node. The wait for the first call begins when the server starts. The time between two calls lasts from the
+    commit of the first call to the commit of the second call."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 

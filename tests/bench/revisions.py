@@ -85,8 +85,7 @@ def cpu_of_wrappers():
 
 
 def cpu_clocks():
-    """Returns a dictionary of functions. Each function returns a CPU time in microseconds: of one service, of PID 1, of all pinfold-run processes, or
-    of all processes."""
+    """Returns a dictionary that maps the name of a part of the node to a function. The function returns the CPU time of this part in microseconds."""
     cgroups = {**{unit: cpu_time.cgroup_of(unit) for unit in ("pinfoldd", "systemd-journald", "dbus")}, "all processes": CGROUP}
     return {**{part: functools.partial(cpu_time.of_cgroup, cgroup) for part, cgroup in cgroups.items()},
             "PID 1": cpu_time.of_pid1, "pinfold-run and the command": cpu_of_wrappers}

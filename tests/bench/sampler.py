@@ -9,9 +9,9 @@ five intervals, because pinfoldd writes down a job's profile only at every fifth
 When pinfoldd looks at a job, it reads five files. The controllers io, memory and pids provide three of the files that pinfoldd reads for a job. If
 the container lacks the controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container
 lacks. The virtual machine has all controllers, but it is emulated and slow. For comparison, the program reads a small file of a cgroup, and measures
-the time of this read. The program divides the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio of look to read
-is about the same on slow and fast machines. Measure the time of a read in the container, and multiply it by the ratio from the virtual machine. The
-result of the multiplication estimates how long pinfoldd looks at a job in a container with all controllers."""
+the time of this read. The program prints a ratio: the time that pinfoldd needs for one job, divided by the time of this read. The ratio is about the
+same on slow and fast machines. To estimate the time in a container with all controllers, use the ratio from the virtual machine. Multiply this ratio
+by the time of a read in the container."""
 
 import os
 import re
@@ -31,7 +31,7 @@ JOBS = 100
 INTERVAL = 30  # the default of profile.interval
 ROUNDS = 5
 EARLY_LOOKS = 17  # during the first 16 seconds of a job, pinfoldd looks at the job more than once per INTERVAL
-MOST = 0.0005  # the share of one CPU that pinfoldd may use
+MOST = 0.0005  # the highest share of one CPU that pinfoldd is allowed to use
 
 
 def without_watchdog():
@@ -66,7 +66,7 @@ def idle():
 
 
 def until_between_two_rounds():
-    """Waits until five seconds after pinfoldd has looked at all jobs."""
+    """Waits until pinfoldd has looked at all jobs and five more seconds have passed."""
     wait(INTERVAL - time.clock_gettime(time.CLOCK_BOOTTIME) % INTERVAL + 5)
 
 

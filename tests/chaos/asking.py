@@ -33,10 +33,9 @@ OVER = ("no live job", "is live or in the history", "is ending", "is accounting"
 LATER = ("try again", "is just being created", "being created", "wait a second")
 OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
-# After a disturbance in OUTAGE, pinfoldd may have lost its state, or PID 1 may have lost a call.
+# A disturbance in OUTAGE can make pinfoldd lose its state, or make PID 1 lose a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
-# During a disturbance in DELAY, PID 1 may answer a call only after a job's grace time is over. During a disturbance in DELAY, calls can be late, but
-# calls do not get lost.
+# A disturbance in DELAY delays calls, but does not lose calls. PID 1 can answer a delayed call after the end of a job's grace time.
 DELAY = {"bus-stop", "systemd-stop"}
 # When a full disk has room again, pinfoldd first writes the receipts that it could not write, and then takes jobs again.
 REOPENED_WITHIN = 30.0
@@ -115,7 +114,7 @@ def members(key):
 
 
 def closed(story, since=None):
-    """Returns whether the node may have refused jobs since the time `since`."""
+    """Returns a true value if a disturbance since the time `since` explains why the node refuses jobs."""
     return story.disturbed({"drain"}, 0.0, since) or story.disturbed({"full disk"}, REOPENED_WITHIN, since)
 
 
@@ -130,8 +129,8 @@ def admitted(story, ended, begin=None):
     if ended.status != 125 or RAN in ended.out:
         return True
     story.refused += 1
-    # If the disk is full, a wrapper may end before pinfoldd can write the job's receipt. Until pinfoldd has written the receipt, nobody
-    # else can use the job's key.
+    # While the disk is full, a wrapper can end before pinfoldd has written the job's receipt. Until pinfoldd has written the receipt, nobody else can
+    # use the job's key.
     owed = STILL_LIVE in ended.err and story.disturbed({"full disk"}, REOPENED_WITHIN, begin)
     story.expect(owed or refused(story, ended.err, begin), f"refused without a reason: {ended.err!r}")
     return False
@@ -177,7 +176,7 @@ def terminated(story):
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
     """Runs a command of `pinfold` again and again, until the command gets an answer. If an answer is lost, pinfoldd has perhaps executed the call.
-    Returns the command's standard output, or None if the command failed and need not be repeated."""
+    Returns the command's standard output, or None if the command failed."""
     end = time.monotonic() + PATIENCE
     for tries in itertools.count():
         begin = time.monotonic()
@@ -204,8 +203,7 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 def opened(story, *options, owner):
     """Opens a job, and repeats the call if the answer is lost, as a prologue does. Returns False if pinfoldd refused the job. If pinfoldd refused
-    the job, the error must say that the node takes no jobs. The node may refuse a job only if its disk is slow or full, or if a disturbance has
-    drained the node."""
+    the job, the error must say that the node takes no jobs."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()
@@ -213,8 +211,8 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-        # If the answer to a call is lost, `pinfold open` repeats the call. A call whose answer was lost may have opened the job. If the job has ended
-        # between two calls, the node can refuse the second call.
+        # If the answer to a call is lost, `pinfold open` repeats the call. The first call has perhaps opened the job. If the job has ended between
+        # two calls, the node can refuse the second call.
         disturbed = bool(story.disturbed(OUTAGE, since=begin))
         story.asked_again |= disturbed
         if process.returncode == 0:

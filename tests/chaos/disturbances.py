@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # no disturbance lasts longer than this number of seconds, because perhaps all jobs wait for its end
+LONGEST_WINDOW = 8.0  # no disturbance lasts longer than this number of seconds; a longer disturbance could block all jobs
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 
@@ -133,7 +133,7 @@ def reconcile(_):
 @contextlib.contextmanager
 def drain():
     done = run("pinfold", "drain", "--reason", "chaos", check=False)
-    assert done.returncode == 0 or "the change was not stored" in done.stderr, done.stderr  # the disk may be full
+    assert done.returncode == 0 or "the change was not stored" in done.stderr, done.stderr  # a full disk cannot store the change
     try:
         yield
     finally:
@@ -143,7 +143,7 @@ def drain():
 @contextlib.contextmanager
 def full_disk():
     """Fills up /var/lib/pinfold, so that no program can write a file there. /var/lib/pinfold is a small file system of its own."""
-    # The checkpoint makes the write-ahead log empty. Without the checkpoint, SQLite could write hundreds of receipts into the existing log.
+    # The checkpoint makes the write-ahead log empty. SQLite could write hundreds of receipts into a long log although the disk is full.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with open(BALLAST, "wb", buffering=0) as ballast, contextlib.suppress(OSError):
@@ -166,7 +166,7 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 class Disturber(threading.Thread):
     """A disturbance of the plan begins when the first `Event.after` jobs have begun. A lasting disturbance ends when the first `Event.until` jobs
-    have begun, after LONGEST_WINDOW seconds, or when all jobs are over."""
+    have begun. The disturbance ends earlier after LONGEST_WINDOW seconds, or if all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -179,8 +179,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Waits until at most MOST_DUE disturbances are due but have not begun. Without this wait, a node that refuses all jobs would end the plan
-        before pinfoldd has restarted once."""
+        """Waits until at most MOST_DUE disturbances are due but have not begun. Even if the node refuses all jobs, the plan must not end before
+        pinfoldd has restarted once."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

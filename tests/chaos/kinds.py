@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and the outcomes that a job of each kind may have. Each kind of job allows as few outcomes as possible. If a job may end
-in more than one way, a comment says when and why."""
+"""Defines the kinds of jobs, and how a job of each kind is allowed to end. Each kind allows as few outcomes as possible. If a kind allows more than
+one outcome, a comment says when and why."""
 
 import os
 import signal
@@ -48,7 +48,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts as a leftover. If pinfoldd sees the shell's child `sleep` in time, the child counts as a second leftover.
+    # The shell is a leftover. If pinfoldd sees the shell's child `sleep` in time, the child is a second leftover.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at the same moment, as a batch system does as a last resort."""
+    """Kills the wrapper and its job at the same moment. A batch system kills in this way as a last resort."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -147,8 +147,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. Before the wrapper gives up
-    # the job, it may report that the signal ended the command.
+    # If the wrapper gives up while pinfoldd creates the job, there can be a receipt although the command never ran. Before the wrapper gives up, the
+    # wrapper can report that the signal ended the command.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
@@ -207,7 +207,7 @@ def with_tasks(story):
 
 
 def adopt(story):
-    """The process is in the job when pinfoldd has answered the call."""
+    """Lets pinfoldd adopt a new process. When pinfoldd has answered the call, the process must be in the job."""
     sleeper = start(story, "sleep", "100000")
 
     def cgroup():
@@ -221,8 +221,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the numbers that the task may have. A test sometimes repeats the start of a task. If pinfoldd has restarted and has no record of the
-    task's first start, the second start gets a new number."""
+    """Returns the numbers of tasks that the job's receipt is allowed to report. A test sometimes repeats the start of a task. If pinfoldd has
+    restarted and has no record of the task's first start, the second start gets a new number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 

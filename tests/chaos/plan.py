@@ -36,7 +36,7 @@ class Event:
     name: str
     after: int
     until: int
-    seconds: float  # how long a disturbance stops a program, if the disturbance stops one
+    seconds: float  # how long a program stands still; disturbances that stop no program ignore this member
 
 
 @dataclass(frozen=True)

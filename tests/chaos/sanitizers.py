@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Prepares the node for a pinfold with sanitizers (-Db_sanitize=address,undefined) that runs as a service. The sanitizers write their
-reports to the journal."""
+"""Prepares the node for a pinfoldd that was built with sanitizers (-Db_sanitize=address,undefined). The sanitizers write their reports to the
+journal."""
 
 import os
 from pathlib import Path

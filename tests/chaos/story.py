@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records what happens to each job, how each job may end, and when disturbances occur. After the run, verify.py checks that each receipt reports an
-end that the job may have had."""
+"""Records what happens to each job, how each job is allowed to end, and when disturbances occur. After the run, verify.py checks that each receipt
+reports an allowed end."""
 
 import random
 import threading
@@ -22,8 +22,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """Describes a job that pinfoldd has admitted. Several jobs may use one key in succession. If `needed` is true, the run must have a
-    receipt. If `needed` is false, it is not an error if the run has no receipt."""
+    """Describes a job that pinfoldd has admitted. Several jobs can use one key in succession. If `needed` is true, the run must have a receipt. If
+    `needed` is false, it is not an error if the run has no receipt."""
 
     key: str
     uid: int
@@ -55,7 +55,7 @@ class Log:
             return self.entries[-1]
 
     def within(self, begin, end, names=None, aftermath=AFTERMATH):
-        """Returns the disturbances that overlap with the time from begin to end. The function treats each disturbance as if it ended `aftermath`
+        """Returns the disturbances that overlap with the time from `begin` to `end`. The function treats each disturbance as if it ended `aftermath`
         seconds later."""
         with self._lock:
             return [entry for entry in self.entries
@@ -76,7 +76,7 @@ class Story:
     attempts: list = field(default_factory=list)
     told: dict | None = None  # the receipt that the epilogue got
     refused: int = 0
-    asked_again: bool = False  # true if a prologue perhaps called pinfoldd twice, because the first answer was perhaps lost
+    asked_again: bool = False  # true if a prologue has perhaps called pinfoldd twice
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -96,7 +96,7 @@ class Story:
         return right
 
     def admit(self, outcomes, key=None, **more):
-        """Notes that pinfoldd has admitted a job with this key. `outcomes` contains each way in which the job may end."""
+        """Notes that pinfoldd has admitted a job with this key. `outcomes` contains each way in which the job is allowed to end."""
         outcomes = frozenset([outcomes] if isinstance(outcomes, Outcome) else outcomes)
         self.attempts.append(Attempt(key or self.key, more.pop("uid", self.uid), outcomes, **more))
 

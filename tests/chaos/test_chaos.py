@@ -29,7 +29,7 @@ from story import Log, Story
 LANES = 16
 STORIES_TOLD = 10
 UNDISTURBED_CALL, ANY_CALL = 2.0, 30.0  # seconds
-LOOP_WAIT = 0.1  # the most seconds that pinfoldd's loop may wait on a machine that is not busy
+LOOP_WAIT = 0.1  # the longest allowed wait of pinfoldd's loop in seconds, on a machine that is not busy
 PROGRESS = Path("/results/progress")
 SET_ASIDE = Path("/run/pinfold/receipts")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the events of a chaos run with the events that the stories allow. The functions do no I/O, so that unit tests can test these functions."""
+"""Compares the events of a chaos run with the events that the stories allow. The functions do no I/O, so unit tests can call them."""
 
 import collections
 import re
@@ -19,7 +19,7 @@ def outcome_of(receipt):
 
 
 def faults_of(attempt, receipt):
-    """Returns a line for each fact in the receipt that contradicts the attempt."""
+    """Compares the receipt with the attempt, and returns a line for each contradiction."""
     faults = []
     allowed = {(outcome.result, outcome.status, outcome.signal) for outcome in attempt.outcomes}
     if outcome_of(receipt) not in allowed:
@@ -48,16 +48,16 @@ def receipts_by_key(receipts):
 
 
 def same_receipt(told, stored):
-    """Returns whether the receipt that the epilogue got is the stored receipt. After history.patience, pinfoldd returns a receipt that is not
-    stored yet. When the history stores a receipt, the receipt gets a sequence and an epoch. A receipt that is not stored yet has neither a sequence
-    nor an epoch."""
+    """Returns true if the epilogue got the receipt that the history has stored. After history.patience, pinfoldd returns a receipt that is not stored
+    yet. When the history stores a receipt, the receipt gets a sequence and an epoch. A receipt that is not stored yet has neither a sequence nor an
+    epoch."""
     if told.get("sequence") is None:
         told, stored = ({name: value for name, value in receipt.items() if name not in ("sequence", "epoch")} for receipt in (told, stored))
     return told == stored
 
 
 def check_story(story, found):
-    """Compares the receipts of a story with its attempts, and returns a line for each fault. `found` is the result of receipts_by_key()."""
+    """Compares a story's attempts with the receipts in `found`, and returns a line for each fault. `found` is the result of receipts_by_key()."""
     faults = list(story.wrong)
     attempts = collections.defaultdict(list)
     for attempt in story.attempts:
@@ -96,9 +96,8 @@ def journal_faults(lines):
 
 
 def loop_faults(lines, log, most):
-    """pinfoldd's meter writes a line when the loop has waited. Returns the lines about waits of more than `most` seconds. The meter cannot tell a
-    stopped process from a process that waits. If a disturbance may have stopped pinfoldd during a wait, the result does not include the line about
-    this wait."""
+    """Returns those lines of pinfoldd's meter that report a wait of more than `most` seconds. For the meter, a stopped process looks like a process
+    that waits. The function leaves out each wait during which a disturbance perhaps stopped pinfoldd."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A corpus contains dictionaries of D-Bus (a{sv}) as text, so that a person can read and write them. A line is "NAME TYPE VALUE".
-// A dictionary may have several lines with the same NAME. TYPE is the code of a basic type, or one of these codes: "as" (VALUE is
-// words), "a{ss}" (words "KEY=WORD"), "a{sv}" (words "NAME:TYPE:VALUE") or "a(stttt)" (words "WORD:1:2:3:4").
+// The corpora contain dictionaries of D-Bus (a{sv}) as text, so that people can read and write the corpora. A line is "NAME TYPE
+// VALUE". Several lines can have the same NAME. TYPE is the code of a basic type, or one of these codes: "as" (VALUE is words),
+// "a{ss}" (words "KEY=WORD"), "a{sv}" (words "NAME:TYPE:VALUE") or "a(stttt)" (words "WORD:1:2:3:4").
 #pragma once
 
 #include "fuzz.hpp"

@@ -34,7 +34,7 @@ inline void requireOneLine(const Error& error) {
 
 inline std::string_view text(const std::uint8_t* data, std::size_t size) { return {reinterpret_cast<const char*>(data), size}; }
 
-/// Calls f(line) for each line, without its line break.
+/// Calls f(line) for each line of the text. `line` does not contain the line break.
 template <class F> void forEachLine(std::string_view text, F&& f) {
     while (!text.empty()) {
         const auto end = std::min(text.find('\n'), text.size());
@@ -70,8 +70,8 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// For each name in `files`, writes the section of the input that has this name into the file `directory`/NAME. Removes a
-    /// file without a section.
+    /// Writes sections of the input into files of the same names in `directory`. `files` lists the names. If the input lacks a
+    /// section, show() removes the file.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {
@@ -96,7 +96,7 @@ public:
 
 private:
     std::filesystem::path top_;
-    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the text of each file at this moment
+    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< maps the path of a file to the file's present text
 };
 
 } // namespace pinfold::fuzz

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how pinfoldd reads the records of live jobs when it starts.
+// Tests the function that reads the records of live jobs.
 #include "model/job_record.hpp"
 #include "fuzz.hpp"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The data that Torque's pbs_mom passes to its scripts. A user can choose the resource list of a job and the environment of a
-// task. The sections of an input are words (one argument on each line), environment (lines NAME=VALUE), nodefile and jobfile.
+// Tests how pinfold reads the data that scripts get from Torque's pbs_mom. A user can choose the resource list of a job and the
+// environment of a task. An input has four sections: words, environment, nodefile and jobfile. The section words has one argument
+// on each line, and the section environment has lines NAME=VALUE.
 #include "adapters/torque/translate.hpp"
 #include "fuzz.hpp"
 

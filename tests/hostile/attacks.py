@@ -68,14 +68,14 @@ def forged_signals(number, key):
         bus.send_message(signal)
         if i % 1000 == 0:
             bus.get_name_owner(SERVICE)  # get_name_owner() also reads the errors that the bus sends because of the forged signals
-    # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
+    # The bus keeps the order of messages, so pinfoldd reads the forged signals before this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
     """Sends sockets to pinfoldd. The close() of each socket waits until the other end reads, and the other end never reads. When the child has sent
-    the sockets, it exits, so that pinfoldd closes the last descriptor of each socket. If pinfoldd closes its descriptors before the child exits, the
-    child closes the last descriptors, and its exit waits for the other end."""
+    the sockets, the child exits, so that pinfoldd closes the last descriptor of each socket. If pinfoldd closes its descriptors earlier, the child's
+    exit closes the last descriptors, and hangs."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -210,8 +210,8 @@ def list_whole(key):
 
 
 def cgroup_of_a_name(above, path):
-    """Makes a cgroup below the cgroup `above`. The path of the new cgroup ends with the path of another user's job. The user may write to `above`.
-    Returns pinfoldd's answer about a process in the new cgroup."""
+    """Makes a cgroup below the cgroup `above`. The path of the new cgroup ends with the path of another user's job. The user has the right to write
+    to the cgroup `above`. Returns pinfoldd's answer about a process in the new cgroup."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
     own = idle()
@@ -245,7 +245,7 @@ def same_again(key, pid):
 
 
 def listen(number):
-    """Prints the contents of the next JobRemoved signals. The first line says that the program listens."""
+    """First prints that the program is ready, and then prints the contents of the next JobRemoved signals."""
     from gi.repository import GLib
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     loop, heard = GLib.MainLoop(), []

@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs, because calls by the wrapper of a job would count for erin's quota
+CALLERS = ("root", "erin")  # erin starts no jobs, because a job's wrapper would use up a part of erin's quota of calls
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node. During the attacks, the jobs of a third user start,
-run and end, and other users look at these jobs. The attackers must gain nothing, and the third user must notice nothing."""
+run and end, and other users look at these jobs. The attacks must not succeed, and must not disturb the third user's jobs."""
 
 import contextlib
 import json
@@ -77,7 +77,7 @@ def processes(key):
 
 
 def command_of(pid):
-    """Returns the command of a process, or "" if the process has ended. The placeholder of pinfoldd ends soon."""
+    """Returns the command of a process, or "" if the process has ended."""
     return text_of(f"/proc/{pid}/comm").strip()
 
 
@@ -91,8 +91,8 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """Returns how much memory pinfoldd's own data and its program use, in KiB. The function leaves out RssShmem, which contains pages of the
-    history's file. In the box, the history's file is in a tmpfs, and pinfoldd maps the file."""
+    """Returns how much memory pinfoldd's own data and its program use, in KiB. The result does not include RssShmem. RssShmem contains the mapped
+    pages of the history, because the history is in a tmpfs."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
 
@@ -367,8 +367,9 @@ def shepherd_of(key, user):
 
 
 def give_numbers_away(key, grace):
-    """Ends a job. While the job ends, the job's owner makes new processes of root take the process ids of the job's processes. Returns two numbers:
-    how many new processes of root got a process id of the job, and how many of root's processes ended by a signal."""
+    """Ends a job. While the job ends, the job's owner makes new processes of root take the process ids of the job's processes. The first returned
+    number says how many new processes of root got a process id of the job. The second number says how many of these new processes ended by a
+    signal."""
     words = [RECYCLER, "give", SOCKET, key]
     with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
         try:
@@ -392,7 +393,7 @@ def test_22_processes_that_are_roots_by_now(tmp_path, grace):
 
 
 def test_23_anothers_process_for_her_job():
-    """root wants to adopt a process of alice by its process id, but this id now belongs to a process of bob."""
+    """root asks pinfoldd to adopt a process of alice, but the process id now belongs to a process of bob."""
     run("pinfold", "open", "owner.1", "--uid", "alice", "--linger", "infinity")
     with subprocess.Popen(["sleep", "1000"], **identity("bob")) as bobs:
         refused = run("pinfold", "adopt", "owner.1", "--owner", "alice", bobs.pid, check=False)
@@ -426,8 +427,8 @@ def test_27_messages_that_nobody_takes(node):
     wait_until(lambda: unclosed() == 0, "all files closed", deadline=60)
 
 
-# Everybody may see which jobs are live, because everybody may see all processes of the node. same_again() calls CreateJob. ListReceipts returns only
-# receipts of the user who calls it.
+# Every user can see all processes of the node, so every user is allowed to see the live jobs. same_again() calls CreateJob. ListReceipts returns only
+# the caller's receipts.
 OPEN_TO_ALL = {"ListJobs", "ListMoreJobs", "GetJob", "GetJobByPID", "GetJobByUnit", "CreateJob", "ListReceipts"}
 
 

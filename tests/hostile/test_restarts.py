@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests attacks of users when pinfoldd starts. The tests of this file run last, because they restart pinfoldd. During the tests of the other files,
-the same pinfoldd must run."""
+"""Tests attacks during a start of pinfoldd. The tests of this file run last, because they restart pinfoldd. The tests of the other files need a
+pinfoldd that does not restart."""
 
 import os
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the alert rules and the dashboard of docs/monitoring. promtool must accept the alert rules. Each alert must fire at the right time, and must
-have the right texts and names."""
+"""Tests the alert rules and the dashboard of docs/monitoring. promtool must accept the alert rules. Each alert must fire at the expected time, with
+the expected labels and texts."""
 
 import json
 import re

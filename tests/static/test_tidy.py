@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that clang-tidy reports no problem in the sources that a change touches. clang-tidy needs about five seconds for a source. With its analyzer,
-clang-tidy needs two or three times as long. To save time, the test checks only a few sources, without the analyzer. Because each change touches
-different sources, the test sooner or later checks all sources.
+clang-tidy needs 10 to 15 seconds. To save time, the test checks only a few sources, without the analyzer. Because each change touches different
+sources, the test sooner or later checks all sources.
 
-PINFOLD_TIDY_BASE is the revision with which the change begins. If PINFOLD_TIDY_BASE is not set, the change begins with the first parent of HEAD. If
-PINFOLD_TIDY_BASE is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If
-PINFOLD_TIDY_MOST is "all", the test checks all sources, and runs the analyzer."""
+The test compares the sources with the revision PINFOLD_TIDY_BASE. By default, PINFOLD_TIDY_BASE is the first parent of HEAD. If PINFOLD_TIDY_BASE is
+"none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If PINFOLD_TIDY_MOST is "all", the test
+checks all sources, and runs the analyzer."""
 
 import hashlib
 import os
@@ -23,7 +23,7 @@ CHECKS = [] if MOST == "all" else ["--checks=-clang-analyzer-*"]
 
 
 def git(*arguments):
-    """Returns the lines that git prints, or no lines if git has no repository or no such revision."""
+    """Returns the lines that git prints, or no lines if git fails."""
     done = subprocess.run(["git", "-c", "safe.directory=*", *arguments], cwd=TOP, capture_output=True, text=True, timeout=60, check=False)
     return done.stdout.splitlines() if done.returncode == 0 else []
 

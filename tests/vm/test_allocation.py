@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests how much of the node all jobs together get. The machine has two
+"""Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests which part of the node is available to jobs. The machine has two
 sockets of two cores, and each core has two hyper-threads. Memory node 0 has the CPUs 0-3, and memory node 1 has the CPUs 4-7."""
 
 import json
@@ -111,7 +111,8 @@ print(os.environ.get("CUDA_VISIBLE_DEVICES"), os.environ.get("ROCR_VISIBLE_DEVIC
 
 
 def openable():
-    """Returns three devices of this machine that stand in for GPUs. The function skips devices that every job may open, such as /dev/null."""
+    """Returns three devices of this machine that stand in for GPUs. The function skips devices that every job is allowed to open, such as
+    /dev/null."""
     found = []
     for name in ("kmsg", "loop-control", "rtc0", "hwrng", "vda", "mem", "port", "snapshot", "input/event0"):
         try:

@@ -27,8 +27,8 @@ def wrong():
 
 def test_nothing_fails_on_a_node_with_all_controllers():
     run("systemctl", "start", "pinfoldd")
-    # The doctor finds four problems on the Debian that runs in the virtual machine. systemd has RemoveIPC=yes, the network has no time servers,
-    # nobody has set up Grid Engine, and `runuser -l` uses pam_systemd.
+    # `pinfold doctor` finds four problems on the virtual machine's Debian. systemd has RemoveIPC=yes, the network has no time servers, nobody has set
+    # up Grid Engine, and `runuser -l` uses pam_systemd.
     assert wrong() == {"logind.remove-ipc": "warn", "clock.synchronised": "warn", "grid-engine.shepherd": "warn",
                        "pam.movers": "warn"}
 

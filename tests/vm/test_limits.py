@@ -135,7 +135,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. Even in a short last period, the job may use the quota of a whole period.
+    # The quota is a fifth of a CPU. The job can end in the middle of a period, and can then have used the period's whole quota.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -286,7 +286,7 @@ def test_swap_is_used_up_to_its_limit():
 def test_cpu_weight_shares():
     """The two jobs share one CPU. The job with the higher weight gets three times as much CPU time as the other job.
 
-    The test counts only while both jobs spin. On a busy host, the emulated machine needs more than a second to start a job."""
+    The test measures the jobs' CPU time only while both jobs spin. On a busy host, the emulated machine needs more than a second to start a job."""
     spin = "print('spins', flush=True)\nwhile True: pass"
     jobs = {weight: start_job(f"limit.weight{weight}", "python3", "-c", spin, options=[f"--cpu-weight={weight}", "--allowed-cpus=0"])
             for weight in (100, 300)}
@@ -331,9 +331,9 @@ def test_read_operations_are_held_and_counted():
 
 @pytest.fixture
 def shared_disk():
-    """The kernel shares a disk by weight only if it knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The weights
-    have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine must be able to read faster than 1 MiB per second, so
-    that jobs wait for the disk."""
+    """The kernel shares a disk by weight only if the kernel knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The
+    weights have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine must be able to read faster than 1 MiB per
+    second, so that jobs wait for the disk."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")
@@ -409,7 +409,7 @@ def test_the_kill_signal_and_its_grace(result):
     grace, end = {"timeout": ("--run-time-grace=30s", ["limits", "--run-time-max=1s"]), "stopped": ("--kill-grace=30s", ["stop"])}[result]
     job = start_job(key, "sh", "-c", script, options=["--kill-signal=USR1", grace])
     assert job.stdout.readline() == "ready\n"
-    run("pinfold", *end, key)  # `end` can set a time limit, which must not end the job before the shell has set its trap
+    run("pinfold", *end, key)  # if `end` sets a time limit, the shell must set its trap before the job reaches the limit
     status, out, _ = finish(job)
     assert out == "usr1\nsaved\n" and status == 7
     assert receipts(key)[0]["result"] == result

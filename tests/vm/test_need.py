@@ -110,7 +110,7 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
     # After the job's last measurement, an emulated machine can need seconds to free the memory. While the kernel frees the job's memory, pinfoldd can
-    # measure the job several times. The test ignores pinfoldd's measurements after the last measurement by the job itself.
+    # measure the job several times. The test ignores what pinfoldd measured after the job's last measurement.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"

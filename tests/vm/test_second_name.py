@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job has an I/O limit for a disk. The job's owner tries to loosen the I/O limit by a second name of the same disk. tests/hostile tests further
-attacks."""
+"""A job has an I/O limit for a disk. The job's owner tries to loosen the I/O limit by means of another name for the same disk. More attacks are in
+tests/hostile."""
 
 import contextlib
 import json

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Microseconds kReplyTimeout = 25s; // sd-bus waits at most 25 s for an answer
 
-// Changes the existing file. If the function made a new file, an inotify watch would still watch the old file.
+// Changes the existing file. An inotify watch would not notice a new file with the same name.
 void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::trunc) << text;
@@ -227,7 +227,7 @@ void FakeNode::applyProperties(const std::string& unit, const std::vector<UnitPr
             for (unsigned bit = 0; bit < bitmap->size() * 8; ++bit)
                 if (((*bitmap)[bit / 8] >> (bit % 8) & 1) != 0)
                     text += (text.empty() ? "" : ",") + std::to_string(bit);
-            if (const auto list = CpuList::parse(text)) // systemd 252 does not write an empty list into the file
+            if (const auto list = CpuList::parse(text)) // systemd 252 never writes an empty list
                 setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems", list->toString() + "\n");
         }
     }
@@ -407,7 +407,7 @@ void FakeNode::listUnits(std::vector<std::string>,
 void FakeNode::goOn() {
     hangs = false;
     for (auto& request : std::exchange(queued_, {})) {
-        // systemd does not start a scope with a process that has ended.
+        // systemd does not start a scope if a process for the scope has already ended.
         const auto dead =
             std::any_of(request.scopeProperties.begin(), request.scopeProperties.end(), [this](const auto& property) {
                 const auto* pids = std::get_if<std::vector<std::uint32_t>>(&property.value);

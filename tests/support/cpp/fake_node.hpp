@@ -52,10 +52,10 @@ public:
     void hang(pid_t pid, const std::string& waitPoint);
     /// Makes the fake /proc show that the process has got SIGKILL, but has not ended yet.
     void sendSigkill(pid_t pid);
-    /// Ends the process: /proc, cgroup.procs and cgroup.events change as the kernel changes them.
+    /// Ends the process, and changes /proc, cgroup.procs and cgroup.events in the same way as the kernel.
     void vanish(pid_t pid);
     std::string cgroupOf(pid_t pid) const;
-    /// Writes a file of a cgroup, as the kernel would.
+    /// Writes a file of a cgroup in place of the kernel.
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Reads the cgroup's file cgroup.freeze, and freezes or thaws the cgroup.
     void applyFreeze(const std::string& cgroup);
@@ -66,7 +66,7 @@ public:
 
     // A test sets the following members to cause faults of the fake systemd. nextStartFaults has the outcomes of the next
     // requests to start a unit. nextStopFaults has the outcomes of the next requests to stop a unit.
-    std::deque<SystemdError> nextStartFaults; ///< each element is the error of one start, and the unit does not start
+    std::deque<SystemdError> nextStartFaults; ///< each element makes one start fail with this error
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false; ///< the next start of a unit succeeds, but the caller gets NoReply
     bool startWithoutMoving = false;  ///< the caller of a start gets "done", but no process moves into the scope
@@ -103,7 +103,7 @@ public:
     std::shared_ptr<const ProcessKiller> killer();
     std::vector<std::string> killedEach; ///< the cgroups for which killEach() was called
     std::vector<pid_t> tracers;          ///< the processes that killTracers() finds
-    std::vector<uid_t> tracersKilledOf;  ///< the users for which somebody has called killTracers()
+    std::vector<uid_t> tracersKilledOf;  ///< the users for which killTracers() was called
 
     // The following functions implement the interface SystemdManager.
     void start(StartRequest request, SystemdDone done) override;

@@ -52,7 +52,7 @@ public:
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// Kills the process, but does not reap the process, which therefore remains as a zombie.
+    /// Kills the process, but does not reap it, so that a zombie remains.
     void kill() {
         if (reaped_)
             return;

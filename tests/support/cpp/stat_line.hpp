@@ -16,7 +16,7 @@ struct StatLine {
     pid_t parent = 1;
     unsigned terminal = 0;
     unsigned flags = 0x400000;      ///< an ordinary process
-    std::uint64_t started = 1000;   ///< in clock ticks since boot
+    std::uint64_t started = 1000;   ///< the start time in clock ticks since the boot
     unsigned long pendingSignals{}; ///< the bit of signal 1 is the lowest
 };
 

@@ -145,8 +145,8 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// The program changes its process id again and again until the file exists. The program makes only a few hundred processes a
-/// second. If the program made more processes a second, the zombies of PID 1 would take all process ids of the host.
+/// Changes the program's process id again and again until the file exists. The program makes only a few hundred processes per
+/// second, so that PID 1 can reap all ended processes in time. A faster program would leave no free process id on the host.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);

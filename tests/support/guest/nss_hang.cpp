@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Implements the source `hang` of the C library's name service ("passwd: files hang"). The source `hang` never finds a user.
-// While the file /run/names-hang exists, the source `hang` does not answer.
+// Implements the module `hang` of the C library's name service ("passwd: files hang"). The module `hang` knows no users. While
+// the file /run/names-hang exists, the module `hang` does not answer.
 #include <nss.h>
 #include <pwd.h>
 #include <unistd.h>

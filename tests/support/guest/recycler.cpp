@@ -2,16 +2,16 @@
 // recycler offers pinfoldd a process, and a moment later gives the id of this process to a new process.
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
 // until the connection ends. With `serve SOCKET forks`, a child forks as soon as somebody has moved the child to another cgroup.
-// With `forks`, the server's child prints the process id of the process that it has forked, and otherwise prints 0.
+// The server's child then prints the process id of the forked process. Without `forks`, the server's child prints 0.
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler starts short
 // processes until the last process id is one below the id of the process to adopt. While pinfoldd handles the request, recycler
 // ends the process to adopt, and makes the server fork. For each try, recycler prints whether the server's child got the process
-// id, and the cgroup of this child. For each try, recycler prints pinfoldd's answer, and the cgroup of the process that the
-// server's child has forked.
+// id. recycler also prints the child's cgroup, pinfoldd's answer, and the cgroup of the process that the child has forked.
 // `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
-// the processes of the job one after the other. As soon as the first process has ended, recycler ends some of the last processes
-// and makes the server fork. The server's new children get the process ids of the ended processes. At the end, recycler prints
-// how many of the server's children got a process id of the job, and how many of these children ended by a signal.
+// the processes of the job one after the other. As soon as the first process has ended, recycler ends some processes to which
+// pinfoldd has not sent a signal yet. recycler makes the server fork, so that the server's new children get the process ids of
+// the ended processes. At the end, recycler prints how many of the server's children got a process id of the job, and how many of
+// these children ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -124,13 +124,12 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Starts short processes until the next new process would get the process id `wanted`, if no process had this id. Returns false
-/// if other programs start too many processes at the same time.
+/// Starts short processes until the last process id is one below `wanted`. Returns false if other programs start too many
+/// processes at the same time.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // After the highest process id, the kernel continues with the process id 300. The loop ends, because the ids below
-        // `wanted` come again after the highest process id.
+        // After the highest process id, the kernel continues with the process id 300, so the loop reaches the ids below `wanted`.
         if (count == kMostForks)
             return false;
         last = passingProcess();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces functions by LD_PRELOAD, to act as a busy disk. fsync(2) and fdatasync(2) take longer than usual. The file
-// $SLOWSYNC_FILE has the additional time in milliseconds.
+// LD_PRELOAD puts these functions in place of fsync(2) and fdatasync(2). The functions take longer, as on a busy disk. The file
+// $SLOWSYNC_FILE contains the delay in milliseconds.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -3,13 +3,13 @@
 //   wait               Before everything else, spender waits for a line on standard input.
 //   since=CPU_STAT     Before the work, spender prints "begun OWN CHARGED". OWN is the CPU time of spender in microseconds.
 //                      CHARGED is the CPU time of the cgroup with the file CPU_STAT.
-//   processes=N        Each of N children does the whole work. Without `processes`, spender itself does the work.
-//   threads=N          N threads of each process use CPU time. Without `threads`, the main thread uses CPU time.
-//   user=MS system=MS  Each thread spends the time of `user` in user space, and the time of `system` in the kernel.
-//   memory=MIB         Each process touches and keeps this amount of private memory.
-//   write=FILE:BYTES   Each process writes whole blocks of 64 KiB past the page cache, and flushes them.
-//   read=FILE:BYTES    Each process reads whole blocks of 64 KiB past the page cache.
-//   then=exit|stay|leave  After the work, spender prints "done". With `then=exit`, spender exits at once. With `then=stay`,
+//   processes=N        spender starts N children, and each child does the complete work. Without `processes`, spender does the
+//   work. threads=N          N threads of each process use CPU time. Without `threads`, the main thread uses CPU time. user=MS
+//   system=MS  Each thread spends the time of `user` in user space, and the time of `system` in the kernel. memory=MIB Each
+//   process touches and keeps this amount of private memory. write=FILE:BYTES   Each process writes whole blocks of 64 KiB
+//   without the page cache, and then flushes the file. read=FILE:BYTES    Each process reads whole blocks of 64 KiB without the
+//   page cache. then=exit|stay|leave  After the work, spender prints "done". With `then=exit`, spender exits at once. With
+//   `then=stay`,
 //                      spender and its children sleep until a signal kills them. With `then=leave`, spender exits, and its
 //                      children sleep.
 #include <fcntl.h>
@@ -56,8 +56,8 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // The program reads its clock before CPU_STAT, because the kernel charges the used time to the cgroup when a process reads
-    // its clock.
+    // A read of the CPU clock makes the kernel charge the used time to the cgroup. The program must read this clock first, and
+    // then CPU_STAT.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)

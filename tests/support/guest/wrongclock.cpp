@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong. CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS. If
+// LD_PRELOAD puts this function in place of clock_gettime(2). CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS. If
 // $WRONGCLOCK_SECONDS is negative, CLOCK_REALTIME is behind the right time.
 #include <dlfcn.h>
 #include <time.h>

@@ -8,7 +8,7 @@ from jobs import live_jobs, run
 
 @pytest.fixture(autouse=True)
 def one_failure_alone(request):
-    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline."""
+    """Ends the jobs that a failed test has left behind, because these jobs would make all later tests fail."""
     yield
     if getattr(request.node, "failed", False):
         for key in live_jobs():

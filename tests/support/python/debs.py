@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds, installs and removes the Debian packages that come with the box."""
+"""Finds, installs and removes pinfold's Debian packages."""
 
 import functools
 import os
@@ -27,8 +27,8 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If a package of an earlier
-    revision exists, older() changes the earlier package. Without an earlier package, older() changes the current package."""
+    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. older() changes a package
+    of an earlier revision if one exists, and otherwise changes the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lets a fixture see in request.node.failed whether its test has failed, for example to clean up after the test. A conftest.py imports this
+"""Sets request.node.failed if a test has failed. A fixture can read request.node.failed to clean up after the test. A conftest.py imports this
 module."""
 
 import pytest

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""libFuzzer rarely guesses a name such as "task_memcg=". To help libFuzzer, each fuzz target gets a dictionary. The dictionary has the string
-literals of the code to which the fuzz target passes its input. The suite makes the dictionaries when it runs, so that the dictionaries have the
-newest names in the code."""
+"""libFuzzer rarely guesses a name such as "task_memcg=". To help libFuzzer, each fuzz target gets a dictionary. A dictionary contains string literals
+of the code that the fuzz target tests. The suite makes the dictionaries when it runs, so that the dictionaries have the newest names in the code."""
 
 import re
 from pathlib import Path
@@ -13,8 +12,8 @@ LONGEST = 64  # libFuzzer ignores longer words
 LIMITS = ["model/limit_table.cpp", "model/set_limit.cpp", "model/allocation.cpp", "model/allocation.hpp"]
 JSON = [*LIMITS, "model/json_parts.hpp", "model/job_identity.hpp"]
 RECEIPT = ["model/receipt.cpp", "model/receipt.hpp", "model/task_receipt.hpp", "model/usage.hpp", "model/oom.cpp", "model/oom.hpp"]
-# Maps each fuzz target to files below src. A target's files contain the names that can occur in the target's input. If the input has sections, the
-# source of the fuzz target has the names of the sections.
+# Maps each fuzz target to files below src. A target's files contain the names that can occur in the target's input. The source of a fuzz target
+# contains the names of the input's sections.
 SOURCES = {
     "archive_request": ["archive_client/archive_protocol.cpp", "model/receipt.cpp", "base/error_code.cpp"],
     "bus_answer": [*LIMITS, *RECEIPT, "bus_values/job_dict.cpp", "bus_values/receipt_dict.cpp", "model/job_identity.hpp", "model/job_info.hpp",

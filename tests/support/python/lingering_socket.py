@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Contains lines for a Python program, which make the TCP socket `lingering`. A close() of the socket `lingering` takes LINGERS seconds, because the
-other end reads nothing (socket(7), SO_LINGER)."""
+"""MAKE is Python code that makes the TCP socket `lingering`. A close() of this socket takes LINGERS seconds, because the other end reads nothing
+(socket(7), SO_LINGER)."""
 
 LINGERS = 20
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom. The stand-in runs the hook at the same events as MoM, in the same order, and from the same processes. The stand-in acts
-on the hook's answers.
+"""A stand-in for pbs_mom. The stand-in runs the hook at the same events as MoM, in the same order, and from the same processes. The stand-in
+obeys the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
   src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
                               runs the hook as root, as the leader of a session. After the hook, the child gives up root's rights, and
                               executes progname with the hook's argv and env.
-  src/resmom/mom_hook_func.c  run_hook() gives the hook a session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook() acts on a
-                              rejection.
+  src/resmom/mom_hook_func.c  run_hook() gives the hook a session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook() handles a
+                              rejection by the hook.
   src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. If the hook rejects the epilogue, MoM deletes the job.
 
 A real OpenPBS of this commit behaved as follows:
@@ -17,7 +17,7 @@ A real OpenPBS of this commit behaved as follows:
   for a job that was running when MoM was restarted with -p.
 * A rejected task does not end the job. If the hook called rerun(), the job runs again after its end.
 * After a hook has released chunks at the job's start, MoM runs execjob_resize on each host. On the primary host, execjob_resize comes after the
-  launch. When pbs_release_nodes has released vnodes of a sister host, execjob_resize comes on the job's remaining sister hosts.
+  launch. When pbs_release_nodes has released vnodes of a sister host, MoM runs execjob_resize on the job's remaining sister hosts.
 * vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has all vnodes of this host that MoM knows. MoM does not
   know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
 * The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child before

@@ -18,7 +18,7 @@ EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets th
 # SCRIPT is a shell script that calls recorder.py. The arguments are the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"
 
-# This hook of OpenPBS adds a line to a file about each event of a job. The hook decides nothing.
+# For each event of a job, this hook of OpenPBS adds a line to a file. The hook decides nothing.
 HOOK = """import json
 import os
 import pbs
@@ -41,7 +41,8 @@ def empty(file):
 
 
 def script(file, name, program):
-    """Returns a script that records its call, and then executes the program. A job's user may read the copy of the recorder, but not the recorder itself."""
+    """Returns a script that records its call, and then executes the program. The script executes a copy of the recorder, because a job's user cannot
+    read the original file."""
     shutil.copyfile(__file__, COPY)
     os.chmod(COPY, 0o644)
     return SCRIPT.format(recorder=COPY, file=file, name=name, program=program)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom. The stand-in calls the scripts and the job starter in the same order as pbs_mom. The stand-in gives a program the same
-user, groups, arguments, environment, descriptors, session, working directory and time limit as pbs_mom. The comments name functions in src/resmom of
-Torque 6.1, and the code does what these functions do. The stand-in reads one request per line from its standard input, and answers each request in
-one line."""
+"""A stand-in for pbs_mom. The stand-in calls the scripts and the job starter in the same order as pbs_mom. Like pbs_mom, the stand-in sets a
+program's user, groups, arguments, environment and descriptors. Like pbs_mom, the stand-in sets the program's session, working directory and time
+limit. The comments name functions in src/resmom of Torque 6.1, and the code does what these functions do. The stand-in reads one request per line
+from its standard input, and answers each request in one line."""
 
 import contextlib
 import ctypes
@@ -129,7 +129,7 @@ class Server:
         os.rename(self.path(job, "mom_priv/jobs", ".JC"), self.path(job, "mom_priv/jobs", ".JB"))
 
     def user_environment(self, job, task, spawned=None):
-        """Does the work of InitUserEnv(): if a variable is set several times, the last value counts."""
+        """Does the work of InitUserEnv(): the last value of a variable replaces the variable's earlier values."""
         user = pwd.getpwnam(job["user"])
         values = dict(os.environ)
         values.update(job["variables"])
@@ -208,8 +208,8 @@ class Server:
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 0
 
     def prologue(self, name, job, files="as they are"):
-        """setup_pelog_arguments(), handle_prologs(): runs pbs_mom's own prologues, and then the user's prologues. After a failure, the function runs
-        no further prologue."""
+        """Like setup_pelog_arguments() and handle_prologs(), runs pbs_mom's own prologues, and then the user's prologues. After a failure, the
+        function runs no further prologue."""
         words = [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
                  str(self.path(job, "mom_priv/jobs", ".SC"))]
         code = self.run_script(name, job, words, files)
@@ -219,7 +219,7 @@ class Server:
         return code
 
     def epilogue(self, name, job, session, exit_status):
-        """setup_pelog_arguments(), run_epilogues(): runs the user's epilogues and then pbs_mom's own."""
+        """Like setup_pelog_arguments() and run_epilogues(), runs the user's epilogues, and then pbs_mom's own epilogues."""
         files = "none" if "typed" in job else "job"
         words = [job["id"], job["user"], "users", job["name"], str(session), job["resources"], "cput=00:00:01,mem=0kb", "batch", "",
                  str(exit_status), str(self.path(job, "mom_priv/jobs", ".SC"))]

@@ -30,8 +30,7 @@ std::string lineOf(const std::string& id) {
     return encode(receipt) + "\n";
 }
 
-/// Acts as the service pinfold-archive. The first connection gets the first one of `answers`, the second connection the second
-/// one, and so on.
+/// Acts as the service pinfold-archive. Each connection gets the next answer from `answers`.
 class ArchiveClient : public test::TemporaryDirectory {
 protected:
     ArchiveClient() {

@@ -12,8 +12,7 @@
 namespace pinfold {
 namespace {
 
-// fill() gives a member a value that the member does not have in an empty receipt. If a member is lost, the tests notice the
-// difference.
+// fill() gives a member another value than an empty receipt has, so that the tests notice a lost member.
 void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
 void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
 void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }

@@ -40,7 +40,7 @@ Names keysOf(const std::string& document) {
     return keys;
 }
 
-/// Returns the names of the columns in a table that --pairs has printed, in lower case.
+/// Reads the names of the columns from the output of --pairs, and returns the names in lower case.
 Names namesOf(const std::string& pairs) {
     static const std::regex pattern("(?:^| )([A-Z0-9_]+)=\"");
     const auto line = pairs.substr(0, pairs.find('\n'));
@@ -92,7 +92,6 @@ TEST(Columns, haveTheNamesOfTheJsonKeys) {
     }
 }
 
-/// A column of `pinfold list` shows what `show --json` or `top --json` tells about a job.
 TEST(Columns, ofListHaveTheNamesOfTheJsonKeys) {
     auto keys = keysOf(jsonJob(golden::detail()));
     keys.merge(keysOf(jsonTop(golden::topRows(), golden::kNow)));

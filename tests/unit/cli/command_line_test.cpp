@@ -170,8 +170,7 @@ std::vector<std::pair<std::string, Option>> allOptions(const std::vector<Verb>& 
     return all;
 }
 
-/// If an option gets an unknown word, the message says which words the option knows. An option accepts every text if `texts`
-/// contains the name of the option's value, such as FILE.
+/// An option accepts every text if `texts` contains the name of the option's value, such as FILE.
 TEST(CommandLine, everyOptionSaysWhichWordsItKnows) {
     const std::set<std::string> texts{"COMMAND", "DIR",  "DIRECTORY", "EPOCH", "FILE",    "GROUP,...",   "HOST",
                                       "HOSTS",   "JOB",  "KEY",       "NAME",  "PATTERN", "PATTERN,...", "PID",

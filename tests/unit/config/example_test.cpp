@@ -78,8 +78,7 @@ TEST_F(ExampleTest, theExampleShowsEveryDefault) {
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 
-/// If a key gets an unknown word, the message says which words the key knows. If `texts` contains a key, this key accepts every
-/// text as its value.
+/// If `texts` contains a key, this key accepts every text as its value.
 TEST_F(ExampleTest, everyKeySaysWhichWordsItKnows) {
     const std::set<std::string> texts{"cluster",       "server",       "database", "device_profile", "exempt_users",
                                       "exempt_groups", "exempt_units", "users",    "commands",       "ids"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests how much of the node all jobs together get.
+// Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests which part of the node is available to jobs.
 #include "base/parse.hpp"
 #include "tests/support/cpp/fake_topology.hpp"
 #include "tests/unit/core/core_fixture.hpp"

@@ -185,7 +185,7 @@ protected:
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
     std::optional<AsyncHistory> store;
-    std::optional<History> history; ///< the tests read the stored receipts by `history`
+    std::optional<History> history; ///< the tests use `history` to read the stored receipts
     std::optional<KernelLog> kernelLog;
     bool kernelLogReadable = true;
     UniqueFd kmsg; ///< each write to this pipe is a record of the kernel's log

@@ -344,7 +344,7 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    // somebody killed an earlier pinfoldd after it had written the receipt `earlier`, and before it removed the slice
+    // An earlier pinfoldd has written the receipt `earlier`. Somebody killed this pinfoldd before it removed the slice.
     ASSERT_TRUE(history->write({{earlier}}));
     endJob("sge.1", leader);
     ASSERT_EQ(answers.size(), 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a key belongs to one job until the job is over. After the end of a job, a later job may have the same key. If two
+// Tests that a key belongs to one job until the job is over. After the end of a job, a later job can have the same key. If two
 // jobs have the same key, late events of the first job must not change the second job.
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -162,7 +162,7 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
 }
 
 TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
-    const auto leader = child(0); // pinfoldd passes the process id of a leader of root to systemd
+    const auto leader = child(0); // for a leader of root, pinfoldd gives systemd the process id
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
     node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has not started the scope yet
@@ -236,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // the fake systemd answers later starts, but has not answered the suspension yet
+    node.holdStarts = false; // the fake systemd answers new starts; the suspension still waits for its answer
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);

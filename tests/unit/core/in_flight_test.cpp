@@ -28,7 +28,7 @@ protected:
         manager->addTask(root, std::move(request), [this](Result<TaskAdded> answer) { added = std::move(answer); });
         loop.settle();
     }
-    /// PID 1 has received the call, and has not acted on it yet.
+    /// Calls add(), but PID 1 does not begin the start of the task yet.
     void addHeld(const ChildProcess& leader, bool batch = false) {
         node.holdStarts = true;
         add(leader, batch);
@@ -101,7 +101,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // the fake systemd answers later starts, but has not answered the start of the task yet
+    node.holdStarts = false; // the fake systemd answers new starts; the start of the task still waits for its answer
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);

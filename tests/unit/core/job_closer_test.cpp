@@ -19,7 +19,7 @@ protected:
         background->release(Lane::HistoryWrite);
         loop.settle();
     }
-    /// Removes the slice's counters, as PID 1 does if somebody stops the slice without pinfoldd.
+    /// Removes the slice's counters, as if an administrator had stopped the slice.
     void removeCounters() {
         for (const char* file : {"cpu.stat", "io.stat", "memory.stat", "memory.peak", "pids.peak"})
             std::filesystem::remove(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice" / file);

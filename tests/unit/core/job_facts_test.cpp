@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what a receipt says about the job's owner and about the job's host, and who may set these entries.
+// Tests what a receipt says about the job's owner and about the job's host. Tests which users are allowed to set these facts.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>

@@ -139,7 +139,7 @@ TEST_F(CoreTest, anAdministratorsEndDoesNotWaitForALongGrace) {
     for (const auto& stopper : {root, owner}) {
         auto leader = child();
         create("sge.1", leader);
-        config.jobs.killGrace = 1h; // an owner may choose a grace time that is as long as the site's grace time
+        config.jobs.killGrace = 1h; // an owner can ask for a grace time up to the site's grace time
         manager->stopJob(stopper, "sge.1", 1h, [](const Result<void>& done) { EXPECT_TRUE(done); });
         loop.settle();
         config.jobs.killGrace = 1s;

@@ -194,7 +194,7 @@ TEST_F(ReconcilerTest, aRecordWithoutItsUnitEnds) {
     loop.settle();
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->recordsEnded, Names{"sge.1"});
-    loop.advance(1s); // the job's leader may be about to end
+    loop.advance(1s); // the job's leader perhaps ends soon, so pinfoldd waits for a moment
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(recordFiles(), 0U);
 

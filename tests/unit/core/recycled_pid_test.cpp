@@ -48,7 +48,7 @@ TEST_F(RecycledPidTest, whoHasEndedIsNoTask) {
     create("sge.1", leader);
     auto process = child();
     const auto pid = process.pid();
-    node.beforeMove = [&](pid_t) { process.end(); }; // now a different process has the process id that /proc shows
+    node.beforeMove = [&](pid_t) { process.end(); }; // the process id in the fake /proc now belongs to another process
     adopt(process);
     ASSERT_TRUE(adopted);
     EXPECT_EQ(adopted->error().code, ErrorCode::PidGone);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that the registry never replaces a job. Tests that the end of a job does not remove a later job with the same key.
+// Tests that the registry refuses a job if the registry already has a job with the same key. Tests that the end of a job does not
+// remove a later job with the same key.
 #include "core/job.hpp"
 
 #include <gtest/gtest.h>

@@ -127,7 +127,7 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager still waits for an answer of the fake systemd. With release(), the answer comes before the variables of this
+    // The manager still waits for an answer of the fake systemd. release() lets this answer come before the variables of this
     // test are destroyed.
     node.release();
     manager.reset();

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""When tools/test ends for any reason, all processes that it has started must end."""
+"""No matter why tools/test ends, all processes that it has started must end."""
 
 import os
 import signal
@@ -32,7 +32,8 @@ def members(group):
 
 
 def as_from_a_terminal():
-    """If nohup(1) starts the tests, the tests ignore signals from their start. A script cannot trap a signal that was ignored at its start."""
+    """Sets the default actions of the signals. nohup(1) makes its children ignore signals, and a script cannot trap a signal that its parent
+    ignored."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the completions of the shells after TAB. A job key can contain a text that another user has chosen."""
+"""Tests the words that bash, zsh and fish offer after TAB. A job key can contain a text that another user has chosen."""
 
 import json
 import os

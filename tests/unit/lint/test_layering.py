@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A folder of src includes only its own files and the folders in its entry of ALLOWED. Only the folders in a library's entry of OWNERS include the
-library."""
+"""Tests the #include lines of src. A folder of src includes only its own files and the folders in its entry of ALLOWED. OWNERS maps each library to
+folders, and no other folder includes the library."""
 
 import re
 from pathlib import Path

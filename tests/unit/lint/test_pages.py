@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tests check facts that are written in two files of the repository: both files must say the same."""
+"""Each test checks a fact that two files of the repository state. The two files must agree."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. Every user can write a journal field that does not begin with "_". A search by a field
+    """`journalctl -u` searches fields that users cannot write. Every user can write a journal field that does not begin with "_". A search by a field
     without "_" needs _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
@@ -132,7 +132,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # some options of `pinfold run`, `pinfold open` and `pinfold limits` are only on this page
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # only this page describes some options of `open` and `limits`
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80
@@ -197,8 +197,8 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """The kernel enforces some limits by a file in the cgroup. The tests in the virtual machine check the limits that have a file, because the
-    virtual machine has all controllers."""
+    """For some limits, the cgroup has a file. The tests in the virtual machine check these limits, because the virtual machine has all
+    controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

@@ -38,7 +38,7 @@ def schema_of(golden):
 
 
 def types_of(value):
-    """Returns the types that a value may have, except null."""
+    """Returns the types that the schema allows for the value, except null."""
     if "$ref" in value:
         return {"object"}
     if "anyOf" in value:
@@ -47,7 +47,7 @@ def types_of(value):
 
 
 def described(section):
-    """Returns the keys that a section of the page describes, with their types."""
+    """Returns a dictionary that maps the keys in a section of the page to their types."""
     body = re.search(rf"^# {section}\n(.*?)^# ", PAGE, re.M | re.S)[1]
     keys = {}
     for heading in re.findall(r"^\*.*\)$", body, re.M):

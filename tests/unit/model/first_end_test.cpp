@@ -10,7 +10,7 @@ namespace {
 
 using Receipts = std::vector<Receipt>;
 
-/// Returns the host that ended first and the reason, for example "b task-failed 3".
+/// Returns the host, the kind and the task of the job's first end, for example "b task-failed 3".
 std::string firstOf(Receipts receipts) {
     const auto job = hostsOfJob(std::move(receipts));
     if (!job.first.event)

@@ -129,8 +129,8 @@ Names newest(const Receipts& receipts) {
 }
 
 TEST(NewestRun, hasTheReceiptsWithTheNumberOfTheRun) {
-    // pinfoldd can notice late that a job's first run was lost. A late receipt of the first run has a later end than the receipts
-    // of the second run.
+    // pinfoldd sometimes notices late that a job's first run was lost. The receipt of the first run then has a later end than the
+    // receipts of the second run.
     EXPECT_EQ(newest({inRun(1, "2", 1h, 2h), inRun(0, "1", 0s, 9h), inRun(1, "3", 90min, 2h)}), (Names{"2", "3"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 5h, 6h)}), (Names{"1", "2"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 300 * 24h, 301 * 24h)}), Names{"2"});
@@ -151,8 +151,8 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. The cause of the job's end is on the host "first". The job ended on the host "first" when the clock
-/// of the host "first" showed at(kEnd).
+/// Makes receipts of one job. An event on the host "first" causes the job's end. On this host, the job ended at the time at(kEnd)
+/// of the host's clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}

@@ -69,7 +69,7 @@ std::vector<std::string> lines(const std::string& text) {
     return all;
 }
 
-/// Returns the samples of the metrics without the buckets of the histogram, one sample on each line.
+/// Returns the samples of the metrics, one sample on each line. The function leaves out the buckets of the histogram.
 std::string samples(const NodeMetrics& node) {
     std::string kept;
     for (const auto& line : lines(metricsText(node)))

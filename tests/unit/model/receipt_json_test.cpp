@@ -154,7 +154,7 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
 /// only whole numbers into a receipt.
 void addMembers(nlohmann::json& json) {
     for (auto& [name, value] : json.items())
-        if (value.is_structured() && name != "labels") // each member of "labels" is a label with any name
+        if (value.is_structured() && name != "labels") // in "labels", a member of any name is a label
             addMembers(value);
     if (json.is_object())
         json.update({{"later_text", "x"}, {"later_number", 5}, {"later_list", {1, nullptr}}, {"later_object", {{"a", 1}}}});
@@ -217,8 +217,8 @@ DeviceAmounts mostDisks() {
     return *DeviceAmounts::parse(text);
 }
 
-/// Returns a receipt in which each text and each list has its greatest allowed length. The length of the list of the node's disks
-/// has no limit, so `disks` sets this length.
+/// Returns a receipt in which each text and each list has its greatest allowed length. The number of the node's disks has no
+/// limit, so the caller chooses this number.
 Receipt largestReceipt(std::size_t disks) {
     Receipt receipt;
     const auto fillField = [](const char*, auto& member) { fill(member); };

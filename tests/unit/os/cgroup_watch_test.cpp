@@ -157,7 +157,7 @@ TEST_F(Watches, aFullQueueTellsAll) {
     const auto one = on(events, [] {});
     const auto two = on(other, [] {});
     const auto three = on(write("quiet", ""), [&] { ++quiet; });
-    for (int i = 0; i <= most / 2; ++i) { // inotify merges equal events in a row, so the loop changes two files in turn
+    for (int i = 0; i <= most / 2; ++i) { // inotify merges successive equal events, so the loop alternates between two files
         change(events);
         change(other);
     }

@@ -33,7 +33,7 @@ TEST_F(DescriptorReserveTest, itIsTheLastOnes) {
 }
 
 TEST_F(DescriptorReserveTest, whereThereAreEnoughMoreThanTheReserveIsLeft) {
-    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // an earlier test may have left descriptors open
+    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // an earlier test perhaps left descriptors open
     mayHave(static_cast<rlim_t>(lowest.get()) + 1024);
     EXPECT_FALSE(onlyReserveIsLeft(kReservedForEnds));
 }
@@ -51,7 +51,7 @@ TEST_F(DescriptorReserveTest, whatUsersMayHaveTogether) {
 }
 
 TEST_F(DescriptorReserveTest, rootsQuarterIsTheLast) {
-    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // an earlier test may have left descriptors open
+    const UniqueFd lowest(::eventfd(0, EFD_CLOEXEC)); // an earlier test perhaps left descriptors open
     const auto used = static_cast<rlim_t>(lowest.get()) + 1;
     mayHave(used * 3 / 2);
     EXPECT_FALSE(onlyRootsQuarterIsLeft());

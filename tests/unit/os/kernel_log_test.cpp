@@ -74,7 +74,7 @@ TEST_F(KernelLogTest, anOwnLimit) {
     EXPECT_FALSE(report.byHand);
 }
 
-// In Linux 6.12, each line of the statistics is a separate record of the kernel's log.
+// Linux 6.12 writes each line of a cgroup's memory statistics as a separate record of the kernel's log.
 TEST_F(KernelLogTest, statisticsInRecordsOfTheirOwn) {
     kernel("hog invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
     kernel("CPU: 0 UID: 1000 PID: 4711 Comm: hog Not tainted 6.12.48+deb13-cloud-amd64 #1");

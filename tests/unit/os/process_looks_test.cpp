@@ -23,8 +23,8 @@ protected:
     static Result<int> see(ProcessLooks& looks, pid_t pid, uid_t user) {
         return looks.into(pid, user, [pid]() -> Result<int> { return pid; });
     }
-    /// Calls see() again and again for one minute, until a call succeeds. On a busy machine, a thread needs some time to end its
-    /// read after the test has set `gate`.
+    /// Calls see() again and again for one minute, until a call succeeds. After the test has set `gate`, a thread on a busy
+    /// machine needs some time to end its read.
     static bool seesInTime(ProcessLooks& looks, pid_t pid, uid_t user) {
         for (const auto end = std::chrono::steady_clock::now() + 1min; std::chrono::steady_clock::now() < end;) {
             if (see(looks, pid, user))

@@ -111,7 +111,7 @@ TEST(Process, aProcessIsReadAsItIs) {
     EXPECT_FALSE(info->kernelThread);
     EXPECT_TRUE(info->state == 'S' || info->state == 'R') << info->state;
     EXPECT_GT(info->rss, 0U);
-    // meson runs the tests for another architecture in qemu, and the command line of such a process begins with the path of qemu.
+    // meson runs tests for another architecture in qemu. The command line of a test in qemu begins with the path of qemu.
     const auto name = printable(program_invocation_name);
     EXPECT_TRUE(info->command.starts_with(name) ||
                 (info->command.starts_with("/usr/bin/qemu-") && info->command.find(" " + name) != std::string::npos))

@@ -115,7 +115,7 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
                 opened.wait();
             },
             [&done] { ++done; }));
-        if (i < bound.threads) // until a thread takes the work, the work fills a place in the queue
+        if (i < bound.threads) // work occupies a place in the queue until a thread begins the work
             started.wait();
     }
     std::vector<Lane> told;

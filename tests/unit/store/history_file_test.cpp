@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests a history that is damaged, a history that is removed, and a history that is full. Tests what queries of the history
-// return while a writer of the history hangs.
+// Tests a history that is damaged, a history that is removed, and a history that is full. Tests the answers to queries of the
+// history while a writer of the history hangs.
 #include "store/async_history.hpp"
 
 #include "history_fixture.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The history numbers its receipts. The tests of this file check the numbers, and check queries that return receipts in the order
-// of their numbers.
+// The history gives each receipt a number. The tests of this file check these numbers. Some tests check queries that return
+// receipts in the order of the numbers.
 #include "history_fixture.hpp"
 
 #include "store/history_file.hpp"

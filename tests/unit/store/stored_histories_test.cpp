@@ -75,8 +75,8 @@ TEST_P(StoredHistory, showsHowEachJobEnded) {
         EXPECT_EQ(receipt.exit, end.exit) << end.key;
         EXPECT_EQ(receipt.uid, receipt.key == "user.3" ? 1001U : 0U);
         EXPECT_LT(receipt.started, receipt.ended);
-        // The times `started` and `ended` are from the real-time clock, which somebody can set. `wall` comes from the clock that
-        // counts the time since the boot.
+        // The times `started` and `ended` are from the real-time clock, which somebody can set. `wall` is a duration by the clock
+        // that counts the time since the boot.
         const auto between = timeBetween(receipt.started, receipt.ended);
         EXPECT_LT(std::max(between, receipt.wall) - std::min(between, receipt.wall), 1ms) << end.key;
     }

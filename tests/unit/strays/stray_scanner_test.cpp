@@ -133,7 +133,8 @@ TEST_F(StrayScannerTest, aProcThatHidesIsNotSure) {
         setHiding(options);
         ASSERT_EQ(scanner().look(Pidfds::Keep).unseen.size(), 1U) << options;
     }
-    write("proc/self/status", "CapEff:\t0000000000080000\n"); // with CAP_SYS_PTRACE, a program may examine all processes
+    write("proc/self/status",
+          "CapEff:\t0000000000080000\n"); // with CAP_SYS_PTRACE, a program is allowed to examine all processes
     EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
     write("proc/self/status", "CapEff:\t0000000000000000\n");
     setHiding("rw,hidepid=off");

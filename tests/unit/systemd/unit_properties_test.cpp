@@ -129,8 +129,8 @@ TEST(UnitProperties, ofNoLimitsSetNone) {
               sliceProperties(key("sge.1"), {}));
 }
 
-// Whatever a key contains, the properties have only allowed names. The text of a property must fit into exactly one line of a
-// unit file.
+// No key can add a property whose name is missing in `allowed`. The text of a property must fit into exactly one line of a unit
+// file.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",
@@ -196,7 +196,7 @@ std::map<std::string, UnitProperty::Value> byName(const TaskProperties& job) {
     return properties;
 }
 
-// The types and names are those of systemd.resource-control(5) and org.freedesktop.systemd1(5) in systemd 252 and 257.
+// The expected types and names are from systemd.resource-control(5) and org.freedesktop.systemd1(5) of systemd 252 and 257.
 TEST(UnitProperties, areTypedAsSystemdTakesThem) {
     ResourceLimits limits;
     for (const auto& [name, text] :

@@ -5,12 +5,14 @@ pbs_python.py runs hooks with this stand-in.
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
   event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit. If a hook reads a
-                        parameter that its event does not have, it gets EventIncompatibleError. Only a hook for launch sets parameters: progname, argv and env.
-  what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
+                        parameter that its event does not have, the hook gets EventIncompatibleError. Only a hook for the launch can set
+                        parameters: progname, argv and env.
+  rights to set         src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
                         resize, and nothing after accept() or reject().
   job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. The class job has
                         the methods rerun() and delete().
-  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. In MoM, a hook may use any name of a resource.
+  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. In MoM, a hook can use any
+                        name of a resource.
   size, duration        _base_types.py
 """
 
@@ -59,7 +61,7 @@ def check_settable():
 
 
 class size:
-    """Keeps a size as the text that the hook or MoM wrote. Sizes from MoM itself are in kb."""
+    """Keeps a size as the text that the hook or MoM wrote. MoM writes sizes in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
@@ -101,7 +103,7 @@ class pbs_resource:
         self.values[name] = self.changed[name] = value if isinstance(value, wanted) else wanted(value)
 
     def __contains__(self, name):
-        return True  # a known name counts as present, even if it has no value
+        return True  # `in` is true for every name, even if the name has no value
 
 
 class Attributes:

@@ -254,8 +254,8 @@ def test_a_host_without_pinfold(mom, tmp_path):
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
-    """Lets a test call node.tell_state(), each time in a new event of the hook. tell(keys) returns the attributes of the vnode that node.tell_state()
-    has changed. After the call, the server's copy of the vnode has the new attributes."""
+    """tell(keys) calls node.tell_state() in a new event of the hook. tell() returns the vnode's attributes that this call has changed. After the
+    call, the server's copy of the vnode has the new attributes."""
     (tmp_path / "mom_priv/hooks").mkdir(parents=True)
     monkeypatch.setattr(pbs, "pbs_conf", {"PBS_HOME": str(tmp_path), "PBS_MOM_HOME": ""})
     monkeypatch.setattr(pbs.State, "event", None)
