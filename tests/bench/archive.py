@@ -79,7 +79,6 @@ NEWEST_RUN = (
 
 
 def queries(server, key, uid):
-    """Returns the name and the text of each statement."""
     since_of_run = server.psql(f"SELECT min(ended) FROM pinfold.receipt WHERE key = '{key}' AND uid = {uid}")
     since, until = server.psql("SELECT now() - interval '7 days', now()").split("|")
     found = {

@@ -54,7 +54,7 @@ def seconds(command, live):
 
 
 def in_turns(*commands, rounds=ROUNDS, live=0):
-    """Returns the median time of each command, measured while the given number of jobs is live."""
+    """Returns the median time of each command while `live` jobs are live."""
     times = [[] for _ in commands]
     for command in commands:
         seconds(command, live)

@@ -107,7 +107,6 @@ class Node:
         self.world.processes.append(self.ship)
 
     def failures(self):
-        """Returns how often pinfold-ship could not send receipts."""
         with contextlib.suppress(FileNotFoundError):
             return int(re.search(r"^pinfold_ship_failures_total (\d+)", (self.state / "pinfold-ship.prom").read_text(), re.M)[1])
         return 0

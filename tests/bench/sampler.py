@@ -61,7 +61,6 @@ def spend(seconds):
 
 
 def idle():
-    """Returns true if pinfoldd does not wake up for two seconds."""
     return spend(2)[0] == 0
 
 

@@ -31,7 +31,7 @@ def cpu_of(pid):
 
 
 def drain(terminal):
-    with contextlib.suppress(OSError):  # the read fails when nobody has the other side of the terminal open any more
+    with contextlib.suppress(OSError):  # the read fails after the other side of the terminal is closed
         while os.read(terminal, 65536):
             pass
 

@@ -168,9 +168,9 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that can end a process after pinfoldd has asked PID 1 to send SIGTERM. When PID 1 is executed again, PID 1 may lose
-    pinfoldd's call. If a disturbance stops PID 1 for a moment, PID 1 gets pinfoldd's call late. If PID 1 sends no SIGTERM, the kernel kills the
-    process after the grace time."""
+    """Returns the signals that can end a process after pinfoldd has asked PID 1 to send SIGTERM. A PID 1 that is executed again can lose pinfoldd's
+    call. A PID 1 that a disturbance stops for a moment gets pinfoldd's call late. If PID 1 sends no SIGTERM, the kernel kills the process after the
+    grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 

@@ -27,7 +27,6 @@ def _kill(unit):
 
 
 def _kill_and_wait(unit, *sockets):
-    """Kills a program, and waits until systemd has started the program again."""
     run("systemctl", "reset-failed", unit, *sockets, check=False)  # systemd counts the starts
     killed = _kill(unit)
     assert killed, f"{unit} does not run"

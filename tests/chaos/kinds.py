@@ -276,7 +276,7 @@ def opened_first(story):
 
 
 def same(story, receipt):
-    """Checks that the epilogue's receipt is equal to the receipt in the history."""
+    """Stores the epilogue's receipt in the story. verify.py compares the epilogue's receipt with the receipt in the history."""
     if story.expect(receipt is not None, "the epilogue has no receipt"):
         story.told = receipt
 
@@ -301,7 +301,7 @@ def forgotten(story):
     if opened(story, "--linger", "300ms", owner="alice"):
         until(lambda: not os.path.isdir(f"/sys/fs/cgroup/batch.slice/batch-{story.key}.slice"), f"{story.key} gone")
         story.admit(Outcome("exited"), uid=OWNERS["alice"], tasks=range(1))
-    if story.asked_again:  # the repeated request may have opened the job again after its end
+    if story.asked_again:  # the repeated request has perhaps opened the job again after its end
         story.admit(Outcome("exited"), uid=OWNERS["alice"], tasks=range(1), needed=False)
 
 

@@ -192,6 +192,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The loop may have to wait for a lock in the kernel. The process that holds the kernel's lock perhaps waits for a processor. On a busier
-    machine, the process that holds the lock waits longer for a processor."""
+    """The loop sometimes waits for a lock in the kernel. The process that holds the kernel's lock perhaps waits for a processor. On a busier machine,
+    the process that holds the lock waits longer for a processor."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

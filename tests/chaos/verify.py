@@ -40,7 +40,7 @@ def faults_of(attempt, receipt):
 
 
 def receipts_by_key(receipts):
-    """Returns the receipts of each key, oldest first."""
+    """Returns a dictionary that maps each key to its receipts. The oldest receipt of a key is the first."""
     found = collections.defaultdict(list)
     for receipt in sorted(receipts, key=lambda receipt: receipt["started"]):
         found[receipt["key"]].append(receipt)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how the command line and other programs read answers of pinfoldd. pinfoldd may be newer or older than the program that
+// Tests how the command line and other programs read answers of pinfoldd. pinfoldd can be newer or older than the program that
 // reads the answer.
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"

@@ -115,8 +115,8 @@ private:
 };
 
 // In sdbus-c++ 1.2, a program without a bus connection can get a message object only from a variant. The message is a private
-// member of the variant. An explicit instantiation of a template may name a private member, so MessageOfVariant can read the
-// message.
+// member of the variant. C++ allows an explicit instantiation of a template to name a private member, so MessageOfVariant can
+// read the message.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records of /dev/kmsg. Users choose the names of processes and cgroups in the records. In the input, each line that does not
-// begin with a blank begins a record. A line that begins with a blank continues the previous record.
+// Tests how pinfold reads records of /dev/kmsg. Users choose the names of processes and cgroups in the records. In the input,
+// each line that does not begin with a blank begins a record. A line that begins with a blank continues the previous record.
 #include "os/kernel_log.hpp"
 #include "fuzz.hpp"
 

@@ -19,7 +19,7 @@ SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
 def run(target, *arguments, tmp_path, seconds=0):
     failed = BUILD.parent / "results/fuzz" / target
     failed.mkdir(parents=True, exist_ok=True)
-    # A test of an input of more than 16 KiB takes longer, but does not find more faults. The time-out for an input is long, because the node may be
+    # A test of an input of more than 16 KiB takes longer, but does not find more faults. The time-out for an input is long, because the node can be
     # busy.
     options = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=16384", f"-artifact_prefix={failed}/"]
     done = subprocess.run([BUILD / "tests/fuzz" / target, *options, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

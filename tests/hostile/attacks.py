@@ -268,7 +268,6 @@ def forge_journal(message, event):
 
 
 def methods():
-    """Asks pinfoldd for the names of all methods of org.pinfold1.Manager, and returns the names."""
     introspectable = dbus.Interface(dbus.SystemBus().get_object(SERVICE, PATH), dbus.INTROSPECTABLE_IFACE)
     interface, = (element for element in ElementTree.fromstring(introspectable.Introspect()) if element.get("name") == INTERFACE)
     return [element.get("name") for element in interface.findall("method")]

@@ -124,7 +124,7 @@ def node():
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     with job_of("dora", VICTIM):
-        for number in range(20):  # after these jobs, all files that pinfoldd opens only once are open
+        for number in range(20):  # these jobs make pinfoldd open all files that it then keeps open
             run("pinfold-run", "--job", f"first.{number}", "--", "true")
             history("first")
         yield Node()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""shellcheck finds nothing in the shell scripts."""
+"""Tests that shellcheck finds no fault in the shell scripts."""
 
 import subprocess
 

@@ -51,6 +51,6 @@ def chosen():
 
 @pytest.mark.parametrize("source", [pytest.param(source, id=name(source)) for source in chosen()])
 def test_tidy(source):
-    command = ["clang-tidy", "--quiet", "--extra-arg=-Wno-unknown-warning-option", *CHECKS, "-p", BUILD, source]  # the build's flags are those of g++
+    command = ["clang-tidy", "--quiet", "--extra-arg=-Wno-unknown-warning-option", *CHECKS, "-p", BUILD, source]  # the build has flags for g++
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stdout

@@ -55,7 +55,7 @@ def test_a_controller_that_was_taken_from_live_jobs():
     wait_running("doctor.3")
     before = wrong()
     assert not [name for name in before if name.startswith("cgroup.")]
-    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel removes a controller only from below
+    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel removes a controller from a cgroup only after it has left the child cgroups
         (cgroup / "cgroup.subtree_control").write_text("-pids")
     assert {**before, "cgroup.pids": "fail"} == wrong()
     run("sh", "-ec", next(finding for finding in findings() if finding["id"] == "cgroup.pids")["remedy"])

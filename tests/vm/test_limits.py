@@ -231,7 +231,7 @@ REFUSED = {
 
 @pytest.fixture(scope="class")
 def holder():
-    """A job that holds 40 MiB."""
+    """Runs a job that holds 40 MiB of memory."""
     job = start_job("limit.holder", "python3", "-c", "held = b'x' * (40 << 20); print('held', flush=True); import signal; signal.pause()",
                     options=["--memory-max=64M", "--tasks-max=20"])
     assert job.stdout.readline() == "held\n"

@@ -130,7 +130,7 @@ private:
         case FUSE_OPEN:
         case FUSE_OPENDIR:
             return reply(header, fuse_open_out{});
-        case FUSE_READ: // the first read may be the kernel's own read-ahead
+        case FUSE_READ: // the first read can be a read-ahead of the kernel
             return reads_++ == 0 ? refuse(header, EIO) : say("asked");
         case FUSE_WRITE:
             return say("written");

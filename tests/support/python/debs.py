@@ -51,7 +51,7 @@ def install(*names, of=deb):
 
 
 def installed():
-    """Returns the version of each installed package, by name."""
+    """Returns a dictionary that maps each installed package to its version."""
     lines = run("dpkg-query", "--show", "--showformat=${Package} ${Version} ${db:Status-Status}\n").stdout.splitlines()
     return {name: version for name, version, status in map(str.split, lines) if name in NAMES and status == "installed"}
 

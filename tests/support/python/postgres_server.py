@@ -40,7 +40,7 @@ def free_port():
 
 def wait_for_end(pid):
     """Kills the process `pid`, and waits until the process has ended. `pid` can be the id of any process, and not only of a child."""
-    with contextlib.suppress(ProcessLookupError):  # the process may end by itself at any moment
+    with contextlib.suppress(ProcessLookupError):  # the process can end by itself at any moment
         descriptor = os.pidfd_open(pid)
         with os.fdopen(descriptor):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
@@ -190,7 +190,7 @@ class PostgresServer:
                 f"sslmode=verify-full sslrootcert={self.authority.certificate} sslcert={certificate} sslkey={key}")
 
     def certificate(self, name):
-        """Returns the files of the certificate and the key of `name`, and makes them if they do not exist."""
+        """Returns the files with the certificate and the key of `name`. Makes the two files if they do not exist."""
         certificate, key = (self.authority.directory / f"{name}.{kind}" for kind in ("crt", "key"))
         return (certificate, key) if certificate.exists() else self.authority.issue(name)
 

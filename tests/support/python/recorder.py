@@ -18,7 +18,7 @@ EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets th
 # SCRIPT is a shell script that calls recorder.py. The arguments are the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"
 
-# For each event of a job, this hook of OpenPBS adds a line to a file. The hook decides nothing.
+# For each event of a job, this hook of OpenPBS adds a line to a file. The hook does not change what MoM does.
 HOOK = """import json
 import os
 import pbs

@@ -375,7 +375,7 @@ def main():
     for line in sys.stdin:
         try:
             answer = server.answer(**json.loads(line))
-        except Exception as error:  # the exception may come from a child, which must not answer
+        except Exception as error:  # perhaps a child raised the exception; a child must not answer
             if os.getpid() != main_process:
                 print(f"child of the stand-in: {error}", file=sys.stderr)
                 os._exit(254)

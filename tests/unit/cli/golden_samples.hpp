@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What the golden files show. Users are root and one whom no host knows.
+// Contains the data that the golden files show. The users are root and a user id that has no name on any host.
 #pragma once
 
 #include "bus_client/manager_client.hpp"

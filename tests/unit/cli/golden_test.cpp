@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Each --json output, and each table and page on a terminal of 80 columns, is compared with a file in golden/. The page of
-// `pinfold top` is compared on a wide terminal as well. PINFOLD_WRITE_GOLDEN=1 writes the files anew: git diff shows then what
-// users will see of a change.
+// Compares each --json output with a file in golden/. Compares each table and page with a file in golden/, as a terminal of 80
+// columns shows the table or page. A further file shows the page of `pinfold top` on a wide terminal. PINFOLD_WRITE_GOLDEN=1
+// writes the files again, and git diff then shows how a change affects the output.
 #include "golden_samples.hpp"
 #include "time_zone.hpp"
 
@@ -50,7 +50,6 @@ struct Golden {
 
 void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.name; }
 
-/// Returns the JSON versions with a fixed version of pinfold, because the real one changes with each release.
 std::string versions() {
     auto text = jsonVersions("1.2.3");
     const std::string version = PINFOLD_VERSION;
@@ -125,7 +124,7 @@ std::vector<Golden> documents() {
             {"dry-run-node.json", jsonDryRun(std::nullopt, {"let the node take jobs again"})}};
 }
 
-/// Returns the page of `pinfold top` on a terminal of 24 lines. The user may read the profile of the first job only.
+/// Returns the page of `pinfold top` on a terminal of 24 lines. The user is allowed to read only the profile of the first job.
 std::string topPage(std::size_t width) {
     TopHistories histories([](const std::string& key) {
         return key == golden::jobs().front().key ? Result<Profile>(golden::profile())
@@ -209,7 +208,7 @@ std::vector<Golden> all() {
     for (auto& table : goldenTables())
         all.push_back(std::move(table));
     all.push_back({"top-wide.txt", topPage(kWideWidth)});
-    all.push_back({"show.txt", linesOf(propertiesOf(golden::detail(), "alice"))}); // lines for scripts may be long
+    all.push_back({"show.txt", linesOf(propertiesOf(golden::detail(), "alice"))}); // lines for scripts can have any length
     all.push_back({"show-ended.txt", linesOf(propertiesOf(golden::receipts().front(), "alice"))});
     all.push_back({"show-ended-oom.txt", linesOf(propertiesOf(golden::receipts()[1], "alice"))});
     return all;
@@ -232,7 +231,8 @@ TEST(GoldenFiles, areAllOfTheTests) {
         EXPECT_TRUE(wanted.contains(file.path().filename())) << file.path() << " belongs to no test";
 }
 
-/// Most lines begin with names that pinfold chooses. A long word of a user may be wider than a page, but not wider than a table.
+/// Most lines begin with names that pinfold chooses. A word that a user has chosen can be wider than a page, but must not be
+/// wider than a table.
 TEST(GoldenFiles, fitEightyColumns) {
     for (const auto& [name, text] : goldenTables()) {
         std::istringstream lines(text);

@@ -9,7 +9,6 @@
 
 namespace pinfold {
 
-/// Parses the command line that consists of `pinfold` and `words`.
 inline std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words, std::vector<Verb> verbs = allVerbs()) {
     words.insert(words.begin(), "pinfold");
     std::vector<char*> argv;

@@ -167,8 +167,8 @@ TEST(TopText, fitsATerminalOfAnySize) {
     EXPECT_EQ(narrow.find("CACHE"), std::string::npos);
 }
 
-/// Returns the profile of a job. In the first half of its run, the job used no CPU, and in the second half, the job used one CPU.
-/// The job always used `memory` bytes of memory.
+/// In the first half of its run, the job used no CPU, and in the second half, the job used one CPU. The job always used `memory`
+/// bytes of memory.
 Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {
@@ -182,7 +182,7 @@ Profile profileWithMemory(double memory) {
 
 const TopHistory kHistory{.memory = "████████████", .cpu = "      ██████"};
 
-/// Answers in place of pinfoldd, and counts how many answers it has given.
+/// Answers requests in place of pinfoldd, and counts the answers.
 struct Answers {
     Result<Profile> answer = profileWithMemory(1e6);
     std::size_t asked = 0;

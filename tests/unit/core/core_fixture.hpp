@@ -126,7 +126,6 @@ protected:
         request.leader = leader.pidfd();
         return request;
     }
-    /// Ends the leader's process, and updates the fake kernel.
     void end(ChildProcess& process) {
         node.vanish(process.pid());
         process.end();

@@ -46,8 +46,8 @@ TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
     EXPECT_TRUE(kill());
     EXPECT_TRUE(ends(script));
     EXPECT_TRUE(lives(epilogue));
-    // The leader has ended, so the job may be ending. At the end of a job, pinfoldd sends SIGTERM to the processes that are left
-    // in the job.
+    // The leader has ended, so the job is perhaps ending. At the end of a job, pinfoldd sends SIGTERM to the processes that are
+    // left in the job.
     EXPECT_TRUE(std::ranges::none_of(node.signals, [](const auto& sent) { return sent.second == SIGKILL; }))
         << "systemd would have told all of them";
 }

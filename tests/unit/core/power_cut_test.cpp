@@ -37,7 +37,6 @@ protected:
             std::ofstream(historyFile()) << content;
     }
     void openHistory() { history.emplace(*History::open(historyFile(), History::Mode::ReadWrite)); }
-    /// Starts a job, and ends it at once.
     void runJob(const std::string& key) {
         auto leader = child();
         create(key, leader);

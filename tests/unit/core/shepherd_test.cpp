@@ -21,7 +21,6 @@ protected:
         node.spawnInside(script.pid(), kScope);
     }
     static bool lives(const ChildProcess& process) { return !hasEnded(process.pidfd().get()); }
-    /// Returns true if the process ends within a second.
     static bool ends(const ChildProcess& process) {
         const auto pidfd = process.pidfd();
         pollfd poller{pidfd.get(), POLLIN, 0};

@@ -124,7 +124,7 @@ TEST_F(UnkillableTest, theReceiptHasTheHighestNumberThatWasReported) {
     EXPECT_EQ(receipts()[0].unkillableProcesses, 2U);
 }
 
-// An administrator may have to reset the node, because only a reset ends the unkillable processes.
+// Only a reset of the node ends unkillable processes, so pinfoldd must store the number of these processes before the reset.
 TEST_F(UnkillableTest, aResetOfTheNodeKeepsTheNumber) {
     auto leader = stuckJob("sge.1");
     loop.advance(10s);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that the code, the interface and the page agree about who may do what."""
+"""Tests that the code, the interface and the page agree about the rights of users."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Reader": ("admin 
 
 
 def rules():
-    """Returns two facts for each method: who may call the method, and what the call returns in each phase of a job."""
+    """Returns two facts for each method: who is allowed to call the method, and what the call returns in each phase of a job."""
     source = (TOP / "src/core/access/authorizer.cpp").read_text()
     rows = re.findall(r'\{Action::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
     assert len(rows) > 20 and all(action == method for action, method, _, _ in rows)

@@ -189,7 +189,6 @@ public:
         return receipt;
     }
 
-    /// Returns a receipt of any kind.
     Receipt anyHost(unsigned index) {
         auto receipt = filled(toldHost("host" + std::to_string(number(index)), Microseconds(number(toUsec(2h)))));
         receipt.id = std::to_string(index);

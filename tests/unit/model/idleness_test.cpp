@@ -14,7 +14,7 @@ ProfilePoint busy(double cpus, Microseconds length = 30s) {
     return point;
 }
 
-/// Returns the profile of a job. The job kept four CPUs busy for an hour, and then used half a CPU for an hour.
+/// The job kept four CPUs busy for an hour, and then used half a CPU for an hour.
 Profile twoHours() {
     Profile profile;
     for (int i = 0; i < 60; ++i)

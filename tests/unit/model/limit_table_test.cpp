@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns limits in which only the limit `name` is set. `text` is the value of the limit.
+/// Returns limits in which only the limit `name` is set, with the value `text`.
 ResourceLimits with(const char* name, const char* text) {
     ResourceLimits limits;
     const auto set = setLimit(limits, name, text);

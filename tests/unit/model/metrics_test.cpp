@@ -207,7 +207,6 @@ TEST(Metrics, noSeriesAndNoHeadIsThereTwice) {
     EXPECT_GT(seen.size(), 60U);
 }
 
-/// Returns promtool(1)'s complaints about the text.
 std::string complaints(const NodeMetrics& node) {
     const auto output = testing::TempDir() + "pinfold-promtool-" + std::to_string(::getpid());
     FILE* promtool = ::popen(("promtool check metrics >'" + output + "' 2>&1").c_str(), "w");

@@ -160,7 +160,7 @@ TEST_F(TopologyFiles, anUnknownPackageIs0) {
 TEST_F(TopologyFiles, nodesOfMemoryOnlyHaveNoCpus) {
     auto topology = makeTopology({.packages = 2, .coresPerL3 = 2});
     for (auto& place : topology.cpus)
-        place.node = place.node == 0 ? 1 : 8; // the numbers of memory nodes may have gaps
+        place.node = place.node == 0 ? 1 : 8; // the numbers of memory nodes can have gaps
     putAll(topology);
     put(kNodes / "node0/cpulist", "");
     put(kNodes / "node2/cpulist", "");

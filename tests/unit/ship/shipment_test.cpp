@@ -14,7 +14,6 @@ const Error kAway{ErrorCode::Unreachable, "connection refused"};
 
 class ShipmentTest : public ::testing::Test {
 protected:
-    /// Starts pinfold-ship again.
     void restart(const std::string& epoch = "") {
         shipment.emplace(node, archive, epoch, [this](const std::string& name, std::uint64_t sequence) {
             sent = {name, sequence};

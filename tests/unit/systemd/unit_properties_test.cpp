@@ -32,7 +32,6 @@ ResourceLimits allLimits() {
             .runTimeMax = 3'600'000'000};
 }
 
-/// Returns limits in which only the limit `limit` is set.
 ResourceLimits only(std::optional<std::uint64_t> ResourceLimits::*limit, std::uint64_t value) {
     ResourceLimits limits;
     limits.*limit = value;
@@ -188,7 +187,6 @@ TEST(ExpectedCgroupValues, ofInfinityAreTheWordMax) {
     EXPECT_EQ(value(values, "pids.max"), "max");
 }
 
-/// Returns the slice's properties by name.
 std::map<std::string, UnitProperty::Value> byName(const TaskProperties& job) {
     std::map<std::string, UnitProperty::Value> properties;
     for (const auto& property : sliceProperties(key("sge.1"), job))

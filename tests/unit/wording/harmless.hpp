@@ -12,7 +12,6 @@ namespace pinfold {
 
 constexpr const char* kEvil = "<img src=x onerror=alert(1)>\"'&<script>alert(2)</script>";
 
-/// Returns the names of all tags in the page.
 inline std::set<std::string> tagsOf(const std::string& page) {
     static const std::regex tag("<([!a-zA-Z][a-zA-Z0-9]*)");
     std::set<std::string> names;

@@ -124,7 +124,7 @@ TEST(CauseOnHosts, escapesWhatAHostSaysAboutItself) {
     EXPECT_EQ(text, "It ended because host b\\x1b[2J was shut down.");
 }
 
-/// Returns the receipts of a job. In the receipts, almost every field has a value.
+/// In the receipts, almost every field has a value.
 Receipts eventful() {
     auto batch = batchHost("node1", 1h + 1200ms, {.status = 137});
     batch.identity = {.jobName = "tube", .account = "physics", .run = 2, .nodes = {"node1", "node2", "node9"}, .nodeCount = 9};
