@@ -149,7 +149,7 @@ def measure(server, key, uid, with_plans):
     weeks = set(server.psql("SELECT pinfold.partition_name('receipt', now() - days * interval '1 day') FROM generate_series(0, 7) AS days").splitlines())
     faults, whole, whole_spent = [], 0, 0
     for name, sql in queries(server, key, uid).items():
-        # A query of the report runs only once: it reads all rows of a week, so a second run would not be faster.
+        # A query of the report reads all rows of a week. A second run would not be faster, so the query runs only once.
         of_report = name.startswith(REPORT)
         found, spent = run(server, sql, OF_SERVICE + (OF_REPORT if of_report else ""), 1 if of_report else 6)
         times = [plan["Planning Time"] + plan["Execution Time"] for plan in found]

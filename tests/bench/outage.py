@@ -64,9 +64,9 @@ def receipts_of(name, number):
 
 
 class World(private_bus.World):
-    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. If the programs of
-    all nodes were in one session, all of them together would get only the CPU time of one connection. World starts each program in its own session,
-    so that the programs get enough CPU time."""
+    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. In one session, the
+    programs of all nodes would together get only the CPU time of one connection. World starts each program in its own session, so that the programs
+    get enough CPU time."""
 
     def start(self, *command):
         return super().start("setsid", *command)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures in the container how much CPU time pinfoldd uses to look at live jobs. tools/bench runs this program.
 
-The watchdog of pinfoldd is off during the measurement, so pinfoldd wakes up and uses CPU time only when it looks at the jobs. At first, no job is
-live, so pinfoldd must not wake up. Later, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each interval, pinfoldd
-wakes up and looks at all jobs that are older than 16 seconds. The program counts the CPU time of all threads of pinfoldd. The program measures during
-five intervals, because pinfoldd writes down a job's profile only at every fifth look.
+During the measurement, the watchdog of pinfoldd is off. pinfoldd therefore uses CPU time only for the looks at the jobs. At first, no job is live, so
+pinfoldd must not wake up. Later, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each interval, pinfoldd wakes up and
+looks at all jobs that are older than 16 seconds. The program counts the CPU time of all threads of pinfoldd. The program measures during five
+intervals, because pinfoldd writes down a job's profile only at every fifth look.
 
-When pinfoldd looks at a job, it reads five files. The controllers io, memory and pids provide three of the files that pinfoldd reads for a job. If
-the container lacks the controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container
+For one look at a job, pinfoldd reads five files. The controllers io, memory and pids provide three of the files that pinfoldd reads for a job. If the
+container lacks the controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container
 lacks. The virtual machine has all controllers, but it is emulated and slow. For comparison, the program reads a small file of a cgroup, and measures
 the time of this read. The program prints a ratio: the time that pinfoldd needs for one job, divided by the time of this read. The ratio is about the
 same on slow and fast machines. To estimate the time in a container with all controllers, use the ratio from the virtual machine. Multiply this ratio

@@ -93,7 +93,7 @@ class Wrapper:
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
-        # When the wrapper ends, all processes of its job must have ended, because the batch system gives the job's slot to another job.
+        # A batch system gives the job's slot to another job when the wrapper ends. All processes of the job must end before the wrapper.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
             if populated(self.key) and (left := members(self.key)):
                 self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")

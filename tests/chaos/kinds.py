@@ -329,7 +329,8 @@ def slurm_step(story):
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
 
 
-# KINDS contains two numbers for each kind: its weight in the random choice, and how many jobs one Item of this kind starts.
+# KINDS contains two numbers for each kind. The first number is the weight in the random choice, and the second number says how many jobs one Item
+# starts.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

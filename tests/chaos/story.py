@@ -31,7 +31,7 @@ class Attempt:
     leftovers: range = range(1)
     tasks: range = range(1, 2)
     needed: bool = True
-    more: tuple = ()  # pairs of a name in the receipt and its value
+    more: tuple = ()  # each pair contains a member's name and the value that the receipt must contain
 
 
 @dataclass

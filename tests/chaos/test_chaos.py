@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs jobs of all kinds. While the jobs run, other programs of the node are killed, stopped, restarted and reloaded, and the disks of the node fill
-up. The node must not lose a job, count a job twice or leave a job behind. Each job must end in a way that is allowed for it. If PINFOLD_CHAOS_SEED
-contains the seed of an earlier run, the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
+"""Runs jobs of all kinds. Meanwhile, the test kills, stops, restarts and reloads other programs of the node, and fills up the node's disks. The node
+must not lose a job, count a job twice or leave a job behind. Each job must end in a way that is allowed for it. If PINFOLD_CHAOS_SEED contains the
+seed of an earlier run, the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
 
 import json
 import os
@@ -178,8 +178,8 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # If all jobs are over, the Disturber begins no more disturbances. Perhaps the last few disturbances of the plan did not begin, so the log does
-    # not contain them.
+    # If all jobs are over, the Disturber begins no more disturbances. The log perhaps lacks the last few disturbances of the plan, because these
+    # disturbances perhaps never began.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold doctor` on a node with all controllers, and on a node on which systemd must not use one of the controllers."""
+"""Tests `pinfold doctor` on a node with all controllers. Then tests `pinfold doctor` on a node whose systemd must not use one controller."""
 
 import json
 from pathlib import Path

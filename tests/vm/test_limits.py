@@ -255,7 +255,7 @@ class TestAChangeThatCanNotBe:
 
 
 def test_memory_high_slows_down_and_kills_nobody():
-    """The kernel reclaims page cache at the limit, so the job can write a file that is three times as large as the limit."""
+    """The kernel reclaims page cache at the limit, so the job can write a file of three times the limit."""
     status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
                                       options=["--memory-high=32M"]))
     Path("/var/tmp/high").unlink()
@@ -332,8 +332,8 @@ def test_read_operations_are_held_and_counted():
 @pytest.fixture
 def shared_disk():
     """The kernel shares a disk by weight only if the kernel knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The
-    weights have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine must be able to read faster than 1 MiB per
-    second, so that jobs wait for the disk."""
+    weights have an effect only if jobs wait for the disk. Even on a busy host, the emulated machine reads faster than 1 MiB per second, so the jobs
+    wait for the disk."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")

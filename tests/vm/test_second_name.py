@@ -37,7 +37,7 @@ def answer(change, deadline):
 print(json.dumps([(answer(change, time.monotonic() + 60), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
 """
 
-# Lets the link point to one disk and then to the other, again and again.
+# Changes the target of the link again and again, from one disk to the other and back.
 SWITCH = """
 import itertools, os, sys
 link, *disks = sys.argv[1:]

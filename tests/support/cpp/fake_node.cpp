@@ -301,7 +301,7 @@ void FakeNode::moveTo(pid_t pid, const std::string& cgroup) {
 }
 
 Result<pid_t> FakeNode::start() {
-    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // the process ids of real processes are lower
+    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // higher than the process ids of real processes
     show(pid, 0, "/system.slice/pinfoldd.service", "pinfoldd");
     placeholders.insert(pid);
     return pid;

@@ -3,9 +3,9 @@
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
 // until the connection ends. With `serve SOCKET forks`, a child forks as soon as somebody has moved the child to another cgroup.
 // The server's child then prints the process id of the forked process. Without `forks`, the server's child prints 0.
-// `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler starts short
-// processes until the last process id is one below the id of the process to adopt. While pinfoldd handles the request, recycler
-// ends the process to adopt, and makes the server fork. For each try, recycler prints whether the server's child got the process
+// `recycler attack SOCKET KEY TRIES` offers pinfoldd a process for the job KEY. Before the request, recycler starts short
+// processes until the last process id is one below the id of the offered process. While pinfoldd handles the request, recycler
+// ends the offered process, and makes the server fork. For each try, recycler prints whether the server's child got the process
 // id. recycler also prints the child's cgroup, pinfoldd's answer, and the cgroup of the process that the child has forked.
 // `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
 // the processes of the job one after the other. As soon as the first process has ended, recycler ends some processes to which

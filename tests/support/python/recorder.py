@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records how a batch system calls programs and hooks for a job. tests/real records the calls of a real batch system and the calls of its stand-in,
-and compares the two records. The two records must contain the same calls, in the same order, with the same exit statuses.
+"""Records how a batch system calls programs and hooks for a job. The tests in tests/real record the calls of a real batch system and the calls of a
+stand-in. The tests then compare the two records. The two records must contain the same calls, in the same order, with the same exit statuses.
 
 `recorder.py FILE NAME PROGRAM [ARGUMENTS...]` adds a line to FILE about this call of PROGRAM, and then executes PROGRAM."""
 

@@ -362,7 +362,7 @@ TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold)
     earlier.key = "sge.1";
     earlier.wall = 42us;
     // The disk was full, so an earlier pinfoldd kept the receipt `earlier` in /run. Somebody killed the earlier pinfoldd before
-    // the earlier pinfoldd removed the job's slice.
+    // it removed the job's slice.
     ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
     restart();
     endJob("sge.1", leader);

@@ -179,7 +179,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    // a process leaves its cgroup before its pidfd reports the end, and other events can come between the two
+    // a process first leaves its cgroup; other events can come before the pidfd reports the end
     node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());

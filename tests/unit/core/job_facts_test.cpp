@@ -88,7 +88,7 @@ std::set<std::string> fieldsOf(const Receipt& receipt) {
 }
 
 /// JobCloser must fill in each field of a receipt. If you add a field, give the field a value in the job of this test. If you add
-/// a field that the job of this test cannot have, add the field to `ofOtherJobs`, and test the field with another job.
+/// a field that the job of this test cannot have, add the field to `ofOtherJobs`. Another test must then check the field.
 TEST_F(JobFactsTest, aReceiptHasEveryField) {
     const std::set<std::string> ofOtherJobs{"suspended",          "tasks",       "leftovers",   "leftover_cpu",
                                             "leftover_commands",  "exit_status", "exit_signal", "unkillable_processes",

@@ -160,7 +160,7 @@ ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job
 
 
 def test_every_field_is_an_entry_in_the_xml():
-    """Each table in a header of src/model has either the names of a receipt's fields or the names of a live job's figures."""
+    """A table in a header of src/model contains names: names of a receipt's fields, or names of a live job's figures."""
     fields = {path.name: re.findall(r'^ +f\("(\w+)", ', path.read_text(), re.M) for path in (TOP / "src/model").glob("*.hpp")}
     fields = {header: names for header, names in fields.items() if names}
     assert fields.keys() == ENTRIES.keys() and sum(map(len, fields.values())) > 80

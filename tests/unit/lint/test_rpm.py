@@ -6,7 +6,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 SPEC = (TOP / "rpm/pinfold.spec").read_text()
-# Maps the name of a package in Debian to a different name of the rpm package.
+# Maps the name of a Debian package to the name of the rpm package, if the two names differ.
 OF_DEB = {"libpam-pinfold": "pam_pinfold"}
 
 
