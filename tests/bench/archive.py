@@ -35,7 +35,7 @@ OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
 REPORT = "report: "
 PARTITION = r"receipt_(\d{4}w\d{2}|default)"
 
-# Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
+# Nine of ten jobs have one host each, and the tenth job has four hosts. Some users have many more jobs than others.
 FILL = """
 INSERT INTO pinfold.receipt (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started, ended,
     wall_us, result, exit_status, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak,
@@ -120,8 +120,7 @@ def lines_of(plan, depth=1):
 
 
 def run(server, sql, settings, times):
-    """Runs a statement several times over one connection. Returns the plans with their times, and the CPU time of the server for each run
-    in milliseconds."""
+    """Runs a statement several times over one connection. Returns the plans with their times, and the server's CPU time per run in milliseconds."""
     processes_time = "SELECT trim(pg_read_file('/proc/self/stat'), E'\\n')"
     answer = server.psql(f"SET default_transaction_read_only = on; {settings}; {processes_time};"
                          + f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON, TIMING OFF) {sql};" * times + processes_time)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
+"""Measures how much pinfold slows down a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
 Slurm and Grid Engine run arrays of empty jobs. Turns without pinfold alternate with turns with pinfold. For each pair of successive turns, the
 program computes a ratio: the jobs per second with pinfold, divided by the jobs per second without pinfold. The result is the median of these ratios.

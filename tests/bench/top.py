@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures in the container what `pinfold top` costs with 500 jobs and one refresh per second. tools/bench runs this program. The program
-compares the CPU time of `pinfold top` with wall time. The program also prints the CPU time that `pinfold top` causes in pinfoldd. `pinfold top`
-first prints plain lines, and then draws the histories of the jobs on a large screen."""
+"""Measures in the container how much CPU time `pinfold top` needs for 500 jobs and one refresh per second. tools/bench runs this program. The program
+compares the CPU time of `pinfold top` with wall time. The program also prints the CPU time that `pinfold top` causes in pinfoldd. `pinfold top` first
+prints plain lines, and then draws the histories of the jobs on a large screen."""
 
 import contextlib
 import fcntl

@@ -59,8 +59,8 @@ def over_time(story):
     if admitted(story, done, wrapper.begin):
         quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
-        # The time limit counts from the job's creation. If pinfoldd is killed or the bus stands still during the creation, the creation can
-        # take longer than the job's time limit.
+        # The time limit begins with the job's creation. If a disturbance kills pinfoldd or stops the bus, the creation can take longer than the job's
+        # time limit.
         story.expect(RAN in done.out or story.disturbed(OUTAGE | DELAY), "its command did not run")
         story.admit(Outcome("timeout", *done.how))
 
@@ -306,8 +306,8 @@ def forgotten(story):
 
 
 def slurm_step(story):
-    """Does what Slurm's plugin does. Starts several tasks of a job that nobody has opened; each task opens the job if the job does not exist. The
-    tasks end one by one."""
+    """Acts like Slurm's plugin. Starts several tasks of a job that nobody has opened; each task opens the job if the job does not exist. The tasks
+    end one by one."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(1, 3)
     tasks = [start(story, "sh", "-c", f"read line || exit 125; echo ran; exit {40 + n}", user=owner) for n in range(number)]
     request = {"call": "create", "key": story.key, "limits": {}, "role": "task-of-open", "owner": OWNERS[owner]}

@@ -52,7 +52,7 @@ class Plan:
 
 def make(seed, jobs, kinds, disturbances):
     """`kinds` maps each kind to two numbers: its weight, and the number of jobs of one Item. `disturbances` maps the name of each disturbance to
-    two values: a weight, and whether the disturbance lasts until somebody ends the disturbance."""
+    two values: a weight, and true if the disturbance lasts until somebody ends it."""
     chance = random.Random(seed)
     items = tuple(_items(chance, jobs, kinds))
     return Plan(seed, items, tuple(_events(chance, sum(item.size for item in items), disturbances)))

@@ -13,7 +13,7 @@ AFTERMATH = 5.0  # seconds
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a job, as the receipt reports it."""
+    """Describes the end of a job with the values of a receipt."""
 
     result: str
     status: int | None = None
@@ -22,8 +22,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """Describes a job that pinfoldd has admitted. Several jobs can use one key in succession. If `needed` is true, the run must have a receipt. If
-    `needed` is false, it is not an error if the run has no receipt."""
+    """Describes a job that pinfoldd has admitted. Several jobs can use one key in succession. If `needed` is true, the job must have a receipt. If
+    `needed` is false, a missing receipt is not an error."""
 
     key: str
     uid: int
@@ -43,7 +43,7 @@ class Disturbance:
 
 
 class Log:
-    """The disturbances of a run."""
+    """Contains the disturbances of a run."""
 
     def __init__(self):
         self.entries = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs jobs of all kinds. Meanwhile, the test kills, stops, restarts and reloads other programs of the node, and fills up the node's disks. The node
-must not lose a job, count a job twice or leave a job behind. Each job must end in a way that is allowed for it. If PINFOLD_CHAOS_SEED contains the
-seed of an earlier run, the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
+"""Runs jobs of all kinds. While the jobs run, the test kills, stops, restarts and reloads other programs of the node. The test also fills up the
+node's disks. The node must not lose a job, count a job twice or leave a job behind. Each job must end in a way that the job's kind allows. If
+PINFOLD_CHAOS_SEED contains the seed of an earlier run, the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of
+jobs."""
 
 import json
 import os
@@ -178,8 +179,8 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # If all jobs are over, the Disturber begins no more disturbances. The log perhaps lacks the last few disturbances of the plan, because these
-    # disturbances perhaps never began.
+    # If all jobs are over, the Disturber begins no more disturbances. The log lacks a disturbance at the end of the plan if this disturbance never
+    # began.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 

@@ -40,7 +40,7 @@ def faults_of(attempt, receipt):
 
 
 def receipts_by_key(receipts):
-    """Returns a dictionary that maps each key to its receipts. The oldest receipt of a key is the first."""
+    """Returns a dictionary that maps each key to its receipts. The receipts of a key begin with the oldest receipt."""
     found = collections.defaultdict(list)
     for receipt in sorted(receipts, key=lambda receipt: receipt["started"]):
         found[receipt["key"]].append(receipt)

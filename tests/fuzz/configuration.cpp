@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of the configuration (TOML).
+// Tests how pinfold reads its configuration files (TOML).
 #include "config/config.hpp"
 #include "config/config_values.hpp"
 #include "fuzz.hpp"

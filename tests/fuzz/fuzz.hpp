@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions that the fuzz targets share. A target reads one kind of input, and checks promises that must hold for every input.
-// The target ends the process if a promise does not hold.
+// Contains the functions that the fuzz targets share. A target reads one kind of input, and checks promises that must hold for
+// every input. The target ends the process if a promise does not hold.
 #pragma once
 
 #include "base/result.hpp"
@@ -70,8 +70,8 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// Writes sections of the input into files of the same names in `directory`. `files` lists the names. If the input lacks a
-    /// section, show() removes the file.
+    /// Writes sections of the input into files in `directory`. Each name in `files` is the name of a section and of its file. If
+    /// the input lacks a section, show() removes the file.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {
@@ -79,8 +79,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. If the file already has the right text, the function does not write the file. A write to a
-    /// file takes longer than a test of an input.
+    /// Writes `text` into the file, or removes the file if `text` has no value. If the file already has the right text, the
+    /// function does not write the file. A write to a file takes longer than a test of an input.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)

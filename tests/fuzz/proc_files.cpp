@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of /proc and of /sys. Users choose the names of processes and cgroups. An input has one section for each file name in
-// kFiles.
+// Tests how pinfold reads files of /proc and of /sys. Users choose the names of processes and cgroups. An input has one section
+// for each file name in kFiles.
 #include "adapters/slurm/translate.hpp"
 #include "fuzz.hpp"
 #include "os/fuse_mounts.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the profiles in the history, the curves on the pages, and the recorders of live jobs. A restarted pinfoldd reads the
-// recorders.
+// Tests the profiles in the history, the curves on the pages, and the recorders of live jobs. pinfoldd reads the recorders after
+// a restart.
 #include "fuzz.hpp"
 #include "model/profile_recorder.hpp"
 #include "wording/profile_text.hpp"

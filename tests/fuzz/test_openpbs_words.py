@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold's code for the words of OpenPBS is in Python, and libFuzzer cannot observe Python code. The test makes its own random mutations for
-some seconds (PINFOLD_FUZZ_SECONDS). A file of the corpus has an exec_vnode in one line, and the exec_host in the next line."""
+"""Python code of pinfold reads the texts of OpenPBS, and libFuzzer cannot observe Python code. The test makes its own random mutations for some
+seconds (PINFOLD_FUZZ_SECONDS). A file of the corpus has an exec_vnode in one line, and the exec_host in the next line."""
 
 import os
 import random

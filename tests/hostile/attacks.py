@@ -74,8 +74,8 @@ def forged_signals(number, key):
 
 def lingering_sockets(number):
     """Sends sockets to pinfoldd. The close() of each socket waits until the other end reads, and the other end never reads. When the child has sent
-    the sockets, the child exits, so that pinfoldd closes the last descriptor of each socket. If pinfoldd closes its descriptors earlier, the child's
-    exit closes the last descriptors, and hangs."""
+    the sockets, the child exits, so that pinfoldd closes the last descriptor of each socket. If pinfoldd closes its descriptors before the child
+    exits, the child's exit closes the last descriptors, and hangs."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The C++ sources have the format of .clang-format."""
+"""Tests that the C++ sources have the format that .clang-format describes."""
 
 import re
 import subprocess

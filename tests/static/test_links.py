@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files and the headings to which the pages of the project have links must exist."""
+"""Tests that each link in the pages of the project leads to an existing file and an existing heading."""
 
 import re
 from urllib.parse import unquote

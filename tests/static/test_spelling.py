@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""codespell finds no wrong word in the files. words.txt has the words that codespell calls wrong although they are right in this project."""
+"""Tests that codespell finds no wrong word in the files. words.txt has the words that codespell calls wrong although they are right in this
+project."""
 
 import re
 import subprocess

@@ -4,8 +4,8 @@ clang-tidy needs 10 to 15 seconds. To save time, the test checks only a few sour
 sources, the test sooner or later checks all sources.
 
 The test compares the sources with the revision PINFOLD_TIDY_BASE. By default, PINFOLD_TIDY_BASE is the first parent of HEAD. If PINFOLD_TIDY_BASE is
-"none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If PINFOLD_TIDY_MOST is "all", the test
-checks all sources, and runs the analyzer."""
+"none", the test treats all sources as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If PINFOLD_TIDY_MOST is
+"all", the test checks all sources, and runs the analyzer."""
 
 import hashlib
 import os
@@ -35,8 +35,8 @@ def sources():
 
 
 def touched(every):
-    """Returns each source if the change has touched the source, or has touched the header of the same name. Returns all sources if the change has
-    touched no source and no header, or if git does not know the change."""
+    """Returns the sources that the change has touched. Also returns a source if the change has touched the header of the same name. Returns all
+    sources if the change has touched no source and no header, or if git does not know the change."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold doctor` on a node with all controllers. Then tests `pinfold doctor` on a node whose systemd must not use one controller."""
+"""Tests `pinfold doctor` on two nodes: on a node with all controllers, and on a node whose systemd must not use one controller."""
 
 import json
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_controller_that_was_taken_from_live_jobs():
     wait_running("doctor.3")
     before = wrong()
     assert not [name for name in before if name.startswith("cgroup.")]
-    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # the kernel removes a controller from a cgroup only after it has left the child cgroups
+    for cgroup in (BATCH / "batch-doctor.3.slice", BATCH):  # a child cgroup must lose a controller before its parent
         (cgroup / "cgroup.subtree_control").write_text("-pids")
     assert {**before, "cgroup.pids": "fail"} == wrong()
     run("sh", "-ec", next(finding for finding in findings() if finding["id"] == "cgroup.pids")["remedy"])

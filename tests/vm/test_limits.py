@@ -255,7 +255,7 @@ class TestAChangeThatCanNotBe:
 
 
 def test_memory_high_slows_down_and_kills_nobody():
-    """The kernel reclaims page cache at the limit, so the job can write a file of three times the limit."""
+    """At the limit, the kernel reclaims page cache. The job can therefore write a file that is three times as large as the limit."""
     status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
                                       options=["--memory-high=32M"]))
     Path("/var/tmp/high").unlink()
@@ -417,7 +417,7 @@ def test_the_kill_signal_and_its_grace(result):
 
 def test_all_limits_together():
     key = "limit.all"
-    together = [limit for limit in LIMITS if not limit.startswith("io_") or limit == "io_weight"]  # the limits of a disk share a line
+    together = [limit for limit in LIMITS if not limit.startswith("io_") or limit == "io_weight"]  # one line contains all limits of a disk
     job = start_job(key, "sleep", "1000", options=[LIMITS[limit][0] for limit in together])
     wait_running(key)
     for _, file, in_file, _, _ in (LIMITS[limit] for limit in together):

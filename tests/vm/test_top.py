@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold top` on a kernel with all controllers. The tests check the memory, the limits, the disks, and the CPU time of jobs."""
+"""Tests `pinfold top` on a kernel with all controllers. The tests check what `pinfold top` shows about memory, limits, disks and CPU time."""
 
 import json
 

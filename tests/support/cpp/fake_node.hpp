@@ -64,8 +64,8 @@ public:
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // A test sets the following members to cause faults of the fake systemd. nextStartFaults has the outcomes of the next
-    // requests to start a unit. nextStopFaults has the outcomes of the next requests to stop a unit.
+    // A test sets the following members to cause faults of the fake systemd. nextStartFaults contains the outcomes of the next
+    // requests to start a unit. nextStopFaults contains the outcomes of the next requests to stop a unit.
     std::deque<SystemdError> nextStartFaults; ///< each element makes one start fail with this error
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false; ///< the next start of a unit succeeds, but the caller gets NoReply
@@ -96,7 +96,7 @@ public:
     void release(pid_t placeholder) override;
     std::set<pid_t> placeholders; ///< the placeholders that are still alive
 
-    /// Moves the processes that the fake /proc shows.
+    /// Returns an object that moves the processes in the fake /proc.
     std::shared_ptr<const ProcessMover> mover();
     std::function<void(pid_t)> beforeMove; ///< the mover calls this function before it moves the process
 

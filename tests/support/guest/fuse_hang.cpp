@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A file server that hangs. `fuse_hang serve DIRECTORY` mounts the file server on
-// DIRECTORY and prints "mounted". The first read of the file "f" fails. The server does not answer later reads of the file "f",
-// but prints "asked" for each of them. The server does not answer a write to the file "f", but prints "written". If a program
-// closes the file "unclosed", the server does not answer. If the program NAME closes the file "unclosed-NAME", this close gets no
-// answer. `fuse_hang victim FILE` hangs in the file server, and holds the lock of its own address space. One thread of the victim
-// waits for a page of the file, and another thread waits for the lock. A process that reads the victim's /proc/PID/cmdline must
-// wait for both threads of the victim.
+// Runs a file server that hangs. `fuse_hang serve DIRECTORY` mounts the file server on DIRECTORY and prints "mounted". The first
+// read of the file "f" fails. The server does not answer later reads of the file "f", but prints "asked" for each of them. The
+// server does not answer a write to the file "f", but prints "written". If a program closes the file "unclosed", the server does
+// not answer. If the program NAME closes the file "unclosed-NAME", this close gets no answer. `fuse_hang victim FILE` hangs in
+// the file server, and holds the lock of its own address space. One thread of the victim waits for a page of the file, and
+// another thread waits for the lock. A process that reads the victim's /proc/PID/cmdline must wait for both threads of the
+// victim.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces functions of libc, so that each write to a file cgroup.procs waits for 20 ms. During the wait of 20 ms, another
-// process can get the process id.
+// LD_PRELOAD puts these functions in place of functions of the C library. The functions delay each write to a file cgroup.procs
+// by 20 ms. During the delay, another process can get the written process id.
 #include <dlfcn.h>
 #include <unistd.h>
 

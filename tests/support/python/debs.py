@@ -64,7 +64,7 @@ def purge():
 
 
 def contents(name):
-    """Returns all files of an installed package, without directories. The packages list /lib as a directory, but on hosts with a merged /usr, /lib is
+    """Returns all files of an installed package, without directories. In the packages, /lib is a directory, but on hosts with a merged /usr, /lib is
     a link."""
     paths = set(run("dpkg", "--listfiles", name).stdout.splitlines()) - {"/.", "/lib"}
     return {path for path in paths if os.path.islink(path) or not os.path.isdir(path)}

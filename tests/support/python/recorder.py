@@ -58,7 +58,7 @@ def differences(job, real, stand_in):
 
 
 def of_the_batch_system(variable):
-    """The variables PBS_O_… come from the user who submits the job."""
+    """The user who submits the job sets the variables PBS_O_…."""
     return variable.startswith("PBS_") and not variable.startswith("PBS_O_")
 
 

@@ -25,7 +25,7 @@ JOB_EXEC_OK, JOB_EXEC_FAIL2, JOB_EXEC_RETRY = 0, -2, -3
 
 
 class Mom:
-    """A single pbs_mom. `privileged` has the value of $job_starter_run_privileged, and `alarm` has the value of $prologalarm in seconds."""
+    """Acts as one pbs_mom. `privileged` has the value of $job_starter_run_privileged, and `alarm` has the value of $prologalarm in seconds."""
 
     def __init__(self, home, starter, privileged=False, alarm=300):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
@@ -351,7 +351,7 @@ class Server:
     def answer(self, request, job=None, **values):
         if request == "start":
             return self.start_batch(job)
-        if request == "join":  # im_join_job_as_sister(): saves the job, then run_prologue_scripts()
+        if request == "join":  # im_join_job_as_sister() saves the job, and then runs the prologues
             self.save_job(job)
             return {"code": self.prologue("prologue.parallel", job, "none")}
         if request == "spawn":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The chaos plan depends only on the seed, and every step of the plan is possible."""
+"""Tests that the chaos plan depends only on the seed, and that every step of the plan is possible."""
 
 import pytest
 

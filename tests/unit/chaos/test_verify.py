@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The chaos check finds the faults that it should find."""
+"""Tests that the chaos check finds the faults that it should find."""
 
 import pytest
 

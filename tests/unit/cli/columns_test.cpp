@@ -62,7 +62,7 @@ struct TableOf {
 };
 
 std::vector<TableOf> tables() {
-    // A receipt has the two parts of the CPU time, and either an exit status or a signal.
+    // A receipt has the CPU time in user space and the CPU time in the kernel. A receipt has either an exit status or a signal.
     const Names ofReceipts{"cpu_time", "exit"};
     return {
         {"top", namesOf(topText(golden::topRows(), golden::kNow, {}, {.sort = "cpu", .pairs = true, .amounts = {}}, {})),

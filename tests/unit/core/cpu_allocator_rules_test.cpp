@@ -19,8 +19,8 @@ using test::Numbering;
 using test::Shape;
 using test::withoutCpus;
 
-/// Jobs begin and end on a random node. A second implementation of the rules checks each allocation. The second implementation
-/// looks at the cores one by one.
+/// Lets jobs begin and end on a node with a random topology. A second implementation of the rules checks each allocation. The
+/// second implementation looks at the cores one by one.
 class Random {
 public:
     explicit Random(unsigned seed) : generator_(seed) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a job is not over while it is being started. If PID 1 starts a unit after the job's end, the unit must not bring the
-// job back.
+// Tests that a job is not over while it is being started. If PID 1 starts a unit after the job's end, the unit must not make the
+// job live again.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

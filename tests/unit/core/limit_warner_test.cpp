@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which warnings a job gets before a limit ends the job. Tests the line in the job's output that gives the reason for the
-// end of a stopped job.
+// Tests which warnings a job gets before a limit ends the job. Tests the line that pinfoldd writes into a stopped job's output:
+// the reason for the stop.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"
@@ -240,7 +240,7 @@ TEST_F(LimitWarnerTest, afterARestartOfPinfolddTheRepeatedRequestBringsTheOutput
     EXPECT_NE(said(), "");
 }
 
-// The following tests check the line in the job's output that says why the job ended.
+// After the end of a job, pinfoldd writes the reason into the job's output. The following tests check this line.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
     start({});

@@ -28,7 +28,7 @@ protected:
         node.spawnInside(process.pid(), path);
         return process;
     }
-    /// Returns the text of the record of a running job, from the file on the disk.
+    /// Reads the record of a running job from the disk, and returns the record's text.
     std::string recordOf(const std::string& key) const {
         std::ifstream in(node.root() / "run/pinfold/jobs" / (key + ".json"));
         return {std::istreambuf_iterator<char>(in), {}};

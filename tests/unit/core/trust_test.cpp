@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the rights of each user to a job, in each state of the job. A stranger must never get control of the job, and the owner
-// must never lose control of the job.
+// Tests what each user is allowed to do to a job, in each state of the job. A stranger must never get control of the job, and the
+// owner must never lose control of the job.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>

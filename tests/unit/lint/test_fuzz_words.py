@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""libFuzzer can read the dictionary of each fuzz target. The dictionary has the names that the pages and the schemas describe. If a name has moved
-to a different source file, add this file to the list in fuzz_words.py."""
+"""Tests that libFuzzer can read the dictionary of each fuzz target. The dictionaries must contain the names that the pages and the schemas describe.
+If a name has moved to a different source file, add this file to the list in fuzz_words.py."""
 
 import json
 import re

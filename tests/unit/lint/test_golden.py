@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each JSON document, table and page that pinfold prints has a golden file."""
+"""Tests that each JSON document, table and page of pinfold has a golden file."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold-json(5) describes exactly the keys that the documents have. Each JSON document has a golden file."""
+"""Tests that pinfold-json(5) describes exactly the keys that the documents have. Each JSON document has a golden file."""
 
 import json
 import re

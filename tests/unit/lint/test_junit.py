@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The totals of tools/test are sums over the results of the test runners."""
+"""Tests that tools/test adds up the results of all test runners."""
 
 import subprocess
 from pathlib import Path

@@ -63,7 +63,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
-    # In an example on a line of its own, a command has no quotation marks. Man pages write "_" as "\_".
+    # If an example fills a whole line, its command has no quotation marks. Man pages write "_" as "\_".
     lines = [line.replace("\\_", "_") for page in pages for line in page.read_text().splitlines()]
     unquoted = [line for line in lines if re.search(r"^\s+(sudo )?journalctl\s", line) and "--update-catalog" not in line]
     assert unquoted

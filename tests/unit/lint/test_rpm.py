@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""rpm/pinfold.spec agrees with the sources and with debian/."""
+"""Tests that rpm/pinfold.spec agrees with the sources and with debian/."""
 
 import re
 from pathlib import Path

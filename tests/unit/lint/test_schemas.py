@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The schemas of the JSON documents agree with pinfold-json(5), and with the golden files. Each JSON document has a golden file."""
+"""Tests that the schemas of the JSON documents agree with pinfold-json(5) and with the golden files. Each JSON document has a golden file."""
 
 import copy
 import json
@@ -24,7 +24,7 @@ SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS
             "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"], "FIRST END": ["parts/first-end"],
             "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
             "STRAYS": ["strays", "parts/stray"], "LEFTOVER FILES": ["strays-files", "parts/leftover-file"], "RECONCILE": ["reconcile"], "ARCHIVE": ["archive-status", "parts/archive-node"]}
-# ELSEWHERE has keys of a receipt that the page describes in the section JOB IN DETAIL or JOB.
+# ELSEWHERE contains those keys of a receipt that the sections JOB IN DETAIL and JOB describe.
 ELSEWHERE = {"RECEIPT": {"limits_not_enforced", "allocated_cpus", "allocated_gpus", "exclusive", "tasks"}}
 TYPES = {"integer": "integer", "text": "string", "boolean": "boolean", "number": "number", "object": "object", "list": "array", "list of text": "array"}
 

@@ -200,7 +200,7 @@ template <class T> void fill(T& member) {
 }
 template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
 
-/// Returns the list of CPUs with the longest text, which names every second CPU.
+/// Returns the list of CPUs with the longest text: a list of every second CPU.
 CpuList longestList() {
     std::vector<unsigned> numbers;
     for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)

@@ -8,8 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A node with two disks. One disk has two partitions. The volume dm-0 is on the first partition. The volume dm-1 is on dm-0 and
-/// the second partition. The volume md0 uses the first disk and the second disk.
+/// Makes a node with two disks. One disk has two partitions. The volume dm-0 is on the first partition. The volume dm-1 is on
+/// dm-0 and the second partition. The volume md0 uses the first disk and the second disk.
 class BlockDeviceTest : public TemporaryDirectory {
 protected:
     BlockDeviceTest() {

@@ -12,7 +12,7 @@
 namespace pinfold::test {
 namespace {
 
-/// A fake /proc. The links in the fake /proc lead to real files, as in the kernel's /proc.
+/// Makes a fake /proc. The links in the fake /proc lead to real files, as in the kernel's /proc.
 class OpenFiles : public TemporaryDirectory {
 protected:
     OpenFiles() { process(1, 0, 'S'); }

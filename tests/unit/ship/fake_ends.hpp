@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Defines a fake node and a fake archive, which are in memory. A test decides when the node or the archive fails. The fake
-// archive follows the rules of pinfold.put() in src/archive/sql.
+// Defines a fake node and a fake archive that keep their data in memory. A test decides when the node or the archive fails. The
+// fake archive follows the rules of pinfold.put() in src/archive/sql.
 #pragma once
 
 #include "model/receipt_json.hpp"

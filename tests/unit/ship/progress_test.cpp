@@ -70,7 +70,7 @@ TEST_F(ProgressTest, theMetricsAreThoseOfTheSteps) {
     EXPECT_EQ(fresh.find("pinfold_ship_clock_offset_seconds"), std::string::npos);
     progress.note({.receipts = 5}, 0, kNoon);
     progress.note(failed(ErrorCode::Internal, "x"), 2, kNoon + 1s);
-    // The tests of the alerts and of the dashboard also read the golden file ship.prom.
+    // The golden file ship.prom is an input of the tests of the alerts and of the dashboard.
     std::ifstream file(PINFOLD_GOLDEN "/ship.prom");
     const std::string golden{std::istreambuf_iterator<char>(file), {}};
     EXPECT_EQ(progress.metrics(2, kNoon + 24h, ArchiveView{-1'250ms, 4}), golden);

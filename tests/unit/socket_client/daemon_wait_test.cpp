@@ -28,7 +28,7 @@ protected:
         EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
         EXPECT_EQ(::listen(listener_.get(), 10), 0);
     }
-    /// Reads a request, and returns its connection.
+    /// Reads a request, and returns the connection of the request.
     UniqueFd read() const {
         UniqueFd connection(::accept(listener_.get(), nullptr, nullptr));
         std::array<char, 1000> request{};

@@ -49,7 +49,7 @@ class State:
     accepted = True  # a hook accepts the event if the hook calls neither accept() nor reject()
     message = ""
     log = []
-    vnodes = {}  # the vnodes with the attributes that the server knows
+    vnodes = {}  # maps each vnode's name to the attributes that the server knows
     node_name = ""
 
 
