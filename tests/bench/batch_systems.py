@@ -77,7 +77,7 @@ def turn(daemon, file, submit, settle):
 def time_of_a_move():
     """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The function moves this process to the cgroup in
     which the process already is. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses before
-    each move, so that a move does not become faster because of the previous move."""
+    each move, because a move right after another move is faster."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):

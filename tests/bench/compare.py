@@ -140,7 +140,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # `systemctl stop` waits for the end of the storm, so the storm without pinfold ends by itself after 10 seconds.
+    # `systemctl stop` waits until the storm of processes has ended. In the run without pinfold, the storm ends by itself after 10 seconds.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()

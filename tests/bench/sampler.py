@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures in the container how much CPU time pinfoldd uses to look at live jobs. tools/bench runs this program.
 
-During the measurement, the watchdog of pinfoldd is off. pinfoldd therefore uses CPU time only for the looks at the jobs. At first, no job is live, so
+During the measurement, the watchdog of pinfoldd is off, so pinfoldd uses CPU time only for the looks at the jobs. At first, no job is live, so
 pinfoldd must not wake up. Later, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each interval, pinfoldd wakes up and
 looks at all jobs that are older than 16 seconds. The program counts the CPU time of all threads of pinfoldd. The program measures during five
 intervals, because pinfoldd writes down a job's profile only at every fifth look.

@@ -211,8 +211,8 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-        # If the answer to a call is lost, `pinfold open` repeats the call. The first call has perhaps opened the job. If the job has ended between
-        # two calls, the node can refuse the second call.
+        # If the answer to a call is lost, `pinfold open` repeats the call. The first of these calls has perhaps opened the job. If the job has ended
+        # between two calls, the node can refuse the second call.
         disturbed = bool(story.disturbed(OUTAGE, since=begin))
         story.asked_again |= disturbed
         if process.returncode == 0:

@@ -142,7 +142,7 @@ def drain():
 @contextlib.contextmanager
 def full_disk():
     """Fills up /var/lib/pinfold, so that no program can write a file there. /var/lib/pinfold is a small file system of its own."""
-    # The checkpoint makes the write-ahead log empty. SQLite could write hundreds of receipts into a long log although the disk is full.
+    # The checkpoint makes the write-ahead log empty. With a long write-ahead log, SQLite could write hundreds of receipts although the disk is full.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with open(BALLAST, "wb", buffering=0) as ballast, contextlib.suppress(OSError):

@@ -30,8 +30,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Event:
-    """A disturbance that begins when `after` jobs have begun, and ends when `until` jobs have begun. If `after` equals `until`, the disturbance
-    is over at once."""
+    """Describes a disturbance. The disturbance begins when `after` jobs have begun, and ends when `until` jobs have begun. If `after` equals `until`,
+    the disturbance is over at once."""
 
     name: str
     after: int

@@ -255,7 +255,7 @@ class TestAChangeThatCanNotBe:
 
 
 def test_memory_high_slows_down_and_kills_nobody():
-    """At the limit, the kernel reclaims page cache. The job can therefore write a file that is three times as large as the limit."""
+    """At the limit, the kernel reclaims page cache. The job can write a file that is three times as large as the limit."""
     status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
                                       options=["--memory-high=32M"]))
     Path("/var/tmp/high").unlink()

@@ -20,7 +20,7 @@ class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// Adds the receipts of `number` jobs. All these jobs ended at the time now - `ago`.
+    /// Adds the receipts of `number` jobs. All jobs ended at the time now - `ago`.
     void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {

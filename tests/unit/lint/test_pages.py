@@ -197,8 +197,7 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """For some limits, the cgroup has a file. The tests in the virtual machine check these limits, because the virtual machine has all
-    controllers."""
+    """Some limits have a file in the cgroup. The tests in the virtual machine check these limits, because the virtual machine has all controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

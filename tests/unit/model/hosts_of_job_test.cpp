@@ -151,8 +151,8 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. An event on the host "first" causes the job's end. On this host, the job ended at the time at(kEnd)
-/// of the host's clock.
+/// Makes receipts of one job. An event on the host "first" causes the job's end. On the host "first", the job ended at the time
+/// at(kEnd) of the host's clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}

@@ -52,7 +52,7 @@ protected:
         return {writers, owner, ForeignFd(closer, 0, std::move(descriptor))};
     }
 
-    /// Returns whether all dropped descriptors are closed in the end.
+    /// Waits for the closer, and returns true if the closer holds no descriptor any more.
     bool closes() {
         while (closer.held() > 0 && loop.waitForEvent(10'000)) {
         }
