@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the interface for all calls that may block.
+// Declares the interface for all calls that can block.
 //
-// Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A broken file server
-// may never answer. A name service may wait for the network. If another program has made a descriptor, close() may flush a file
-// or wait for the peer of a socket. Background has threads of its own for calls that may take long. The event loop's thread makes
-// the following calls, because the kernel needs only data in memory for these calls:
+// Calls that need a disk, a server or the network can take long. An fsync on a busy disk can take a minute. A call to a broken
+// file server can hang for ever. A name service can wait for the network. If another program has made a descriptor, close() can
+// flush a file or wait for the peer of a socket. Background has threads of its own for calls that can take long. The event loop's
+// thread makes the following calls, because the kernel needs only data in memory for these calls:
 // - The event loop's thread reads and writes cgroup files, and files in /run such as the records of live jobs.
 // - The event loop's thread reads files in /proc and /sys such as /proc/PID/stat, /proc/PID/status and /proc/PID/cgroup. The
 //   kernel does not lock a process when a thread reads, for example, /proc/PID/stat.
@@ -13,8 +13,8 @@
 // - The event loop's thread uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the
 //   socket for wrappers, and the socket for messages from services to systemd (NotifySocket).
 //
-// Reading the configuration may block, but the event loop's thread reads the configuration at the start and at each reload.
-// Reading drain.json may block, but the event loop's thread reads drain.json at the start.
+// Although a read of the configuration can block, the event loop's thread reads the configuration at the start and at each
+// reload. Although a read of drain.json can block, the event loop's thread reads drain.json at the start.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@
 
 namespace pinfold {
 
-/// Lists the lanes. A lane is a queue for calls that may block. Two calls that can hang for the same reason use the same lane. If
+/// Lists the lanes. A lane is a queue for calls that can block. Two calls that can hang for the same reason use the same lane. If
 /// a call in one lane hangs, the calls in all other lanes continue.
 enum class Lane {
     HistoryWrite, ///< the queue for transactions that write history.db; only one transaction runs at a time
@@ -39,7 +39,7 @@ enum class Lane {
     Descriptors,  ///< the queue for closing descriptors that other users' programs made
     Output,       ///< the queue for writing lines to the standard error of jobs
     Journal,      ///< the queue for sending messages to journald, the oldest message first
-    Names,        ///< the queue for asking the name service questions
+    Names,        ///< the queue for look-ups in the name service
     Files,        ///< the queue for writing drain.json and for reading /etc/subuid
     Metrics,      ///< the queue for writing the file that the site names in metrics.textfile
     Script,       ///< the queue for checking the program of unkillable.script before the program runs
@@ -55,7 +55,8 @@ std::string_view toString(Lane lane);
 /// Background.
 class Background {
 public:
-    /// Limits how many calls of one lane may run or hang at the same time, and how many more calls may wait.
+    /// `threads` is the maximum number of calls of one lane that run or hang at the same time. `queued` is the maximum number of
+    /// further calls that wait for a thread.
     struct Bound {
         std::size_t threads;
         std::size_t queued;
@@ -65,16 +66,17 @@ public:
     virtual ~Background() = default;
     /// Runs `work` in a background thread of `lane`. When the work is done, the event loop's thread calls `then`. If a lane has
     /// only one thread, the thread does the work in the order of the calls of run(). `work` must not throw. `work` must own all
-    /// data that it uses, because `work` may still run when the Background no longer exists. If the Background no longer exists,
+    /// data that it uses, because `work` can still run when the Background no longer exists. If the Background no longer exists,
     /// nothing calls `then`. Returns false if the lane is full because too many earlier calls hang. When run() returns false,
     /// Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Adds 1 to the number of refused calls of `lane`, and calls onRefused. run() calls refuse() before it returns false. A
-    /// class may have its own limit for the work in a lane. If the class refuses a call, the class must call refuse().
+    /// class that implements Background can have its own limit for the work in a lane. If a class refuses a call because of its
+    /// own limit, the class must call refuse().
     void refuse(Lane lane);
     /// Returns how often refuse() was called for `lane`.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
-    /// refuse() calls onRefused. The function in onRefused may call run().
+    /// refuse() calls onRefused. The function in onRefused is allowed to call run().
     std::function<void(Lane)> onRefused;
 
     /// Calls run(), and passes the result of `work` to `then`.

@@ -33,8 +33,8 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
-/// Returns the device number of the disk on which a device is. The device can be a partition. If a device is on several disks or
-/// on no disk, the result is the device's own number. `entry` is the directory of the device in sysfs.
+/// Returns the device number of the disk that contains a device. The device can be a partition. If a device is on several disks
+/// or on no disk, the result is the device's own number. `entry` is the directory of the device in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;
@@ -57,7 +57,7 @@ std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, co
     if (!name.starts_with(dev))
         return std::nullopt;
     name.erase(0, dev.size());
-    std::replace(name.begin(), name.end(), '/', '!'); // in the names of sysfs, '!' stands for '/'
+    std::replace(name.begin(), name.end(), '/', '!'); // the names in sysfs contain '!' in place of '/'
     return diskOf(sysfs / "sys/class/block" / name, kMaxLayers);
 }
 

@@ -9,8 +9,9 @@ namespace pinfold {
 
 /// Returns the device number of a whole disk, such as "8:0" for "/dev/sda" and for its partition "/dev/sda1". If a device such as
 /// "/dev/dm-0" uses only one disk, the result is the number of this disk. The kernel limits and counts a cgroup's I/O only for
-/// whole disks (cgroup-v2.rst, io.max). If a limit names a partition, systemd limits the whole disk. Returns nullopt if the path
-/// is not a block device. The argument `sysfs` is the directory that contains "sys". Outside of tests, `sysfs` is "/".
+/// whole disks (cgroup-v2.rst, io.max). If the configured device of a limit is a partition, systemd applies the limit to the
+/// whole disk. Returns nullopt if the path is not a block device. The argument `sysfs` is the directory that contains "sys".
+/// Outside of tests, `sysfs` is "/".
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path);
 std::optional<std::string> wholeDisk(const std::string& path);
 

@@ -183,8 +183,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // If no descriptor is free, for example, the file of an existing cgroup cannot be read. populated() returns true if the
-        // file cannot be read, so that pinfoldd does not take a running job for an ended job.
+        // It is possible that the file of an existing cgroup cannot be read, for example because no descriptor is free. If the
+        // file cannot be read, populated() returns true, because pinfoldd must not regard a running job as ended.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
@@ -334,7 +334,7 @@ std::optional<std::string> CgroupDir::readKept(const char* file) const {
     const auto length = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
         return std::nullopt;
-    if (length == static_cast<ssize_t>(text.size())) // on a node with very many disks, the file may be longer than the buffer
+    if (length == static_cast<ssize_t>(text.size())) // on a node with very many disks, the file can be longer than the buffer
         return readFile(directory_.get(), file);
     return std::string(text.data(), static_cast<std::size_t>(length));
 }

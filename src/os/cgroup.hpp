@@ -27,11 +27,11 @@ public:
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
-    /// Returns all processes in this cgroup and in the nested cgroups. Fails with Internal if a process may be missing in the
-    /// result.
+    /// Returns all processes in this cgroup and in the nested cgroups. Fails with Internal if pinfold cannot read the complete
+    /// list of processes.
     Result<std::vector<pid_t>> processes() const;
-    /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if a thread may be missing in the
-    /// result.
+    /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if pinfold cannot read the complete list
+    /// of threads.
     Result<std::vector<pid_t>> threads() const;
     /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups, even if the cgroups are frozen
     /// (cgroup.kill, Linux 5.14). Error: Internal.
@@ -43,9 +43,9 @@ public:
     Result<void> attach(pid_t pid) const;
     /// Reads all resource counters of the cgroup.
     Usage usage() const;
-    /// Holds counters from the file memory.events. The counters of a cgroup include the nested cgroups. `events` says how many
-    /// times this cgroup or a nested cgroup reached a memory limit. `kills` counts the processes that the kernel's OOM killer
-    /// killed, whichever limit was reached. `events` and `kills` are unset if the kernel does not count memory.
+    /// Holds counters from the file memory.events. The counters of a cgroup include the events in its nested cgroups. `events`
+    /// says how many times this cgroup or a nested cgroup reached a memory limit. `kills` counts the processes that the kernel's
+    /// OOM killer killed, whichever limit was reached. `events` and `kills` are unset if the kernel does not count memory.
     struct OomCount {
         std::optional<std::uint64_t> events;
         std::optional<std::uint64_t> kills;
@@ -69,16 +69,16 @@ public:
     Bounds bounds() const;
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
     std::optional<bool> frozen() const;
-    /// After keepFilesOpen(), pinfoldd does not close a file after reading the file, and each open file occupies a descriptor.
-    /// pinfoldd needs 1 to 3 us to read an open file, and 10 us to open and read a file. Each call of keepFilesOpen() looks again
-    /// for missing files. If a file of the cgroup is missing, the kernel creates the file when systemd enables the controller for
-    /// the running job.
+    /// Keeps the cgroup's files open, so that pinfoldd reads them faster. Each open file occupies a descriptor. pinfoldd needs 1
+    /// to 3 us to read an open file, and 10 us to open and read a file. Each call of keepFilesOpen() looks again for missing
+    /// files. If a file of the cgroup is missing, the kernel creates the file when systemd enables the controller for the running
+    /// job.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< the maximum number of descriptors that keepFilesOpen() uses
     /// Returns how many bytes of memory the kernel can free only by swapping or by killing a process. Returns nullopt if the
     /// kernel does not count memory.
     std::optional<std::uint64_t> unreclaimableMemory() const;
-    /// Returns the file's text without the trailing line break, or nullopt if the file does not exist or the cgroup is gone.
+    /// Returns the file's text without the trailing line break. Returns nullopt if the file does not exist or the cgroup is gone.
     std::optional<std::string> read(const char* file) const;
 
 private:

@@ -78,7 +78,7 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. If a file has not changed, calling the file's
     /// handler is harmless, because each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
-        lookLater(); // lookAtUnwatched() sets its next timer first, because a handler that it calls may throw an exception
+        lookLater(); // lookAtUnwatched() sets its next timer first, because a handler that it calls can throw an exception
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))

@@ -17,7 +17,7 @@
 namespace pinfold {
 
 /// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is empty.
-/// cgroup.events changes before systemd sends a signal, and systemd may send the signal more than once. During a reload, systemd
+/// cgroup.events changes before systemd sends a signal, and systemd can send the signal more than once. During a reload, systemd
 /// sends signals even for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's limit.
@@ -34,9 +34,9 @@ public:
     ~CgroupWatch();
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. CgroupWatch
-    /// may call the handler without a reason, so the handler must look at the state of the cgroup. After the call of watch(), the
-    /// caller must look at the cgroup. CgroupWatch does not report changes that happened before watch() was called. Fails with
-    /// Internal if the file does not exist.
+    /// can call the handler without a reason, so the handler must look at the state of the cgroup. After the call of watch(), the
+    /// caller must read the state of the cgroup once. CgroupWatch does not report changes that happened before watch() was
+    /// called. Fails with Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel cannot create another inotify watch. The argument of onExhausted says what

@@ -31,16 +31,16 @@ void closeWithoutLingering(int fd) {
 // each closed descriptor.
 struct DescriptorCloser::Users {
     struct User {
-        std::deque<int> waiting; ///< the user's descriptors that wait for a thread
+        std::deque<int> waiting; ///< the user's descriptors that no thread closes yet
         std::size_t threads = 0;
-        std::size_t held = 0; ///< the number of the user's descriptors that wait for close() or hang in close()
+        std::size_t held = 0; ///< the number of the user's descriptors for which close() has not returned yet
     };
 
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
 
     void add(Descriptor descriptor);
-    /// Returns the next descriptor that a thread may close. next() counts one more thread for the descriptor's owner, because a
-    /// thread will close the descriptor.
+    /// Returns the next descriptor that the limits allow a thread to close. next() adds 1 to the number of threads that close
+    /// descriptors of the descriptor's owner.
     std::optional<Descriptor> next();
     /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);
@@ -48,7 +48,7 @@ struct DescriptorCloser::Users {
     void close(Descriptor first);
 
     std::mutex mutex;
-    std::map<uid_t, User> users; ///< the users whose descriptors wait for close() or hang in close()
+    std::map<uid_t, User> users; ///< the users who have descriptors for which close() has not returned yet
     std::size_t threadsOfUsers = 0;
     std::size_t heldOfUsers = 0; ///< the sum of User::held over all users other than root
     const std::size_t mostOfUsers;

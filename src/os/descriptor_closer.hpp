@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Closes descriptors that other users' programs made. close(2) may flush a file to a server that hangs, or may wait for the peer
+/// Closes descriptors that other users' programs made. close(2) can flush a file to a server that hangs, or can wait for the peer
 /// of a socket. A socket with SO_LINGER makes close(2) wait. Before the call of close(2), DescriptorCloser removes SO_LINGER.
 /// Another process that has the socket open can set SO_LINGER again. Because close(2) can wait, DescriptorCloser calls close(2)
 /// in background threads. DescriptorCloser limits the threads and descriptors of each user. Even if calls of close(2) hang for
@@ -21,25 +21,25 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// At most kThreadsOfUsers threads close descriptors of users other than root at the same time. Descriptors of root never
-    /// wait for descriptors of other users.
+    /// At most kThreadsOfUsers threads close descriptors of users other than root at the same time. Even if kThreadsOfUsers
+    /// threads hang, other threads still close the descriptors of root.
     static constexpr std::size_t kThreadsOfUsers = 24;
-    /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
+    /// A descriptor is unclosed until close() has returned. A user is overloaded if kMostPerUser descriptors of the user are
+    /// unclosed and kThreadsPerUser threads close the user's descriptors.
     static constexpr std::size_t kMostPerUser = 1024;
 
-    /// At most `mostOfUsers` descriptors of users other than root may wait or hang. When `mostOfUsers` descriptors wait or hang,
-    /// pinfoldd should accept descriptors only from root.
+    /// When `mostOfUsers` descriptors of users other than root are unclosed, pinfoldd should accept descriptors only from root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. DescriptorCloser
     /// closes a pidfd without a thread, because close() of a pidfd returns at once.
     void close(uid_t owner, UniqueFd fd);
-    /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
-    /// descriptors of the user hang in close(). If a user's descriptors do not hang, but wait until other users' descriptors are
-    /// closed, overloaded() returns false for the user. If `mostOfUsers` descriptors of ordinary users wait or hang, overloaded()
-    /// returns true for every ordinary user. The limit `mostOfUsers` keeps descriptors free for root. Returns false for root.
+    /// Returns true if pinfoldd should accept no more descriptors from the user. If fewer than kThreadsPerUser threads close
+    /// descriptors of the user, the number of the user's unclosed descriptors does not matter. If `mostOfUsers` descriptors of
+    /// ordinary users are unclosed, overloaded() returns true for every ordinary user. The limit `mostOfUsers` keeps descriptors
+    /// free for root. Returns false for root.
     bool overloaded(uid_t owner) const;
-    /// Returns the number of descriptors that wait for close() or hang in close().
+    /// Returns the number of descriptors for which close() has not returned yet.
     std::size_t held() const;
 
 private:
@@ -50,7 +50,7 @@ private:
     struct Users;
 
     Background& background_;
-    std::shared_ptr<Users> users_; ///< a shared object, because the threads may outlive the DescriptorCloser
+    std::shared_ptr<Users> users_; ///< a shared object, because the threads can outlive the DescriptorCloser
 };
 
 /// Owns a descriptor that another user's program made. A DescriptorCloser closes the descriptor.

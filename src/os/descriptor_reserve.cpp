@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint64_t kUsualLimit = 1024;
 
-/// Returns how many descriptors this process may have. mostDescriptors() asks the kernel at each call, because other programs may
-/// change the limit (prlimit(2)).
+/// Returns the maximum number of descriptors that this process can have. mostDescriptors() asks the kernel at each call, because
+/// other programs can change the limit (prlimit(2)).
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::uint64_t{limit.rlim_cur} : kUsualLimit;

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Says how many descriptors stay free for files that pinfoldd opens and soon closes again, such as files of cgroups and records.
+/// Says how many descriptors stay free for files that pinfoldd opens only for a moment, such as records and the files of cgroups.
 /// pinfoldd refuses a connection if only kReservedForWork descriptors are free.
 inline constexpr std::uint64_t kReservedForWork = 64;
 /// Says how many descriptors stay free for short-lived files and for the connections of supervisors. When only kReservedForEnds
@@ -16,12 +16,12 @@ inline constexpr std::uint64_t kReservedForWork = 64;
 inline constexpr std::uint64_t kReservedForEnds = 256;
 
 /// Root must always find a free descriptor. The connections of all ordinary users together may use at most an eighth of
-/// pinfoldd's descriptors. At most a sixteenth of pinfoldd's descriptors may be descriptors of ordinary users that hang in
-/// close(). The jobs and tasks of ordinary users may use at most three quarters of pinfoldd's descriptors.
+/// pinfoldd's descriptors. At most a sixteenth of pinfoldd's descriptors can be unclosed descriptors of ordinary users
+/// (DescriptorCloser). The jobs and tasks of ordinary users may use at most three quarters of pinfoldd's descriptors.
 inline constexpr std::uint64_t kPartForConnections = 8;
 inline constexpr std::uint64_t kPartForClosing = 16;
 
-/// Returns how many descriptors this process may have, divided by `part`.
+/// Returns the maximum number of this process's descriptors, divided by `part`.
 std::uint64_t partOfDescriptors(std::uint64_t part);
 
 /// Returns true if at most a quarter of this process's descriptors is free. When only a quarter of this process's descriptors is
@@ -30,7 +30,7 @@ bool onlyRootsQuarterIsLeft();
 
 /// Returns true if `descriptor` is one of the `reserve` highest numbers that a descriptor of this process can have. The kernel
 /// gives a new descriptor the lowest free number. If a new descriptor has a high number, all lower numbers are in use, so few
-/// descriptors are free. If the process may have fewer than 1024 descriptors, isOfReserve() uses a proportionally smaller number
+/// descriptors are free. If the process can have at most 1023 descriptors, isOfReserve() uses a proportionally smaller number
 /// than `reserve`.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the functions of the event loop for the daemon's logic. The unit tests have their own class that implements EventLoop.
-// The loop runs in one thread. A handler must never block, and must not throw.
+// Declares the functions that the daemon's logic calls to use the event loop. The unit tests have their own class that implements
+// EventLoop. The loop runs in one thread. A handler must never block, and must not throw.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Represents the registration of a handler. The destruction of the EventSource ends the registration. A handler may destroy the
-/// EventSource of the handler, because the loop keeps the handler until the handler returns.
+/// Represents the registration of a handler. The destruction of the EventSource ends the registration. A handler is allowed to
+/// destroy its own EventSource, because the loop keeps the handler until the handler returns.
 class EventSource {
 public:
     virtual ~EventSource() = default;
@@ -24,8 +24,8 @@ public:
     using Handler = std::function<void()>;
     virtual ~EventLoop() = default;
 
-    /// Calls `handler` each time `fd` is readable (or hung up), until the caller destroys the EventHandle. The caller remains
-    /// the owner of `fd`.
+    /// Calls `handler` each time `fd` is readable or its other end is closed. The caller ends these calls by destroying the
+    /// EventHandle. The caller remains the owner of `fd`.
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, after `delay`.
     virtual EventHandle after(Microseconds delay, Handler handler) = 0;

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Identifies a file. After the file was removed, a new file may get the same FileId.
+/// Identifies a file. After the file was removed, a new file can get the same FileId.
 struct FileId {
     /// The device number, with the major number in the upper 32 bits and the minor number in the lower 32 bits.
     std::uint64_t device = 0;

@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() when pinfoldd begins to send a long answer. giveBack() immediately returns freed memory to the system,
-    /// such as the memory of the answer's data. When kDelay is over, pinfoldd has sent the message, so giveBack() returns the
+    /// Call giveBack() when pinfoldd begins to send a long answer. giveBack() immediately returns freed memory (for example the
+    /// memory of the answer's data) to the system. When kDelay is over, pinfoldd has sent the message, so giveBack() returns the
     /// message's memory to the system.
     void giveBack() {
         ::malloc_trim(0);

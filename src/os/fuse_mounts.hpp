@@ -7,7 +7,7 @@ namespace pinfold {
 
 /// Returns true if no request waits for the file server of a FUSE (or virtiofs) mount of the node. nodesFuseServersAnswer() looks
 /// only at mounts in the mount namespace of the calling process. nodesFuseServersAnswer() ignores mounts by users (user_id=1000
-/// or higher, see fuse(8)). If pinfold cannot find out whether requests wait, the result is false. Sources:
+/// or higher, see fuse(8)). If pinfold cannot find out whether a request waits for a file server, the result is false. Sources:
 /// proc_pid_mountinfo(5); Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 

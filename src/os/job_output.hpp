@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang while they write
-/// to files and pipes of one user. If the files or pipes of one user hang, pinfoldd can still write messages to the jobs of other
-/// users.
+/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads hang at the same time
+/// while they write to files and pipes of one user. If the files or pipes of one user hang, pinfoldd can still write messages to
+/// the jobs of other users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
@@ -30,9 +30,10 @@ private:
     PerUserLimit writing_{kThreadsPerUser, kThreadsOfUsers};
 };
 
-/// Holds the descriptor of a job's standard error, to which pinfoldd seldom writes a line. A full pipe, a stopped terminal or a
-/// hung file server may block a write. Even close(2) may block, because a network file system flushes the file during close(2).
-/// The event loop's thread neither writes to a job's output nor closes the output, because both calls may block.
+/// Holds the descriptor of a job's standard error. pinfoldd seldom writes a line to a job's standard error. A full pipe, a
+/// stopped terminal or a hung file server can block a write. Even close(2) can block, because a network file system flushes the
+/// file during close(2). The event loop's thread neither writes to a job's output nor closes the output, because write(2) and
+/// close(2) can block.
 class JobOutput {
 public:
     JobOutput() = default;

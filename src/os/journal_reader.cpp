@@ -37,7 +37,7 @@ int addMatches(sd_journal* journal, const JournalMatches& matches) {
     return status;
 }
 
-/// A damaged journal file may contain entries that cannot be read.
+/// A damaged journal file can contain entries that cannot be read.
 bool isUnreadableEntry(int status) { return status == -EBADMSG || status == -EADDRNOTAVAIL; }
 
 } // namespace

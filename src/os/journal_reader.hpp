@@ -21,25 +21,25 @@ struct JournalEntry {
     std::string cursor;
     RealTime realTime{};
     MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC, in the boot in which the entry was written
-    /// Each pair is the name and the value of a field. The name of a field may occur several times, and the value of a field may
-    /// contain any bytes.
+    /// Each pair is the name and the value of a field. The same field can occur several times in an entry, and the value of a
+    /// field can contain any bytes.
     std::vector<std::pair<std::string, std::string>> fields;
 
     /// Returns the first value of the field, or an empty text if the entry does not have the field.
     std::string_view field(std::string_view name) const;
 };
 
-/// Holds lists of conditions of the form "FIELD=value". A journal entry matches a list of conditions if, for every field in the
-/// list, the entry meets at least one condition. JournalReader returns each entry that matches at least one list of
-/// JournalMatches.
+/// Holds lists of conditions. Each condition has the form "FIELD=value". A journal entry matches a list if, for each field in the
+/// list, the entry meets at least one condition for this field. JournalReader returns each entry that matches at least one list
+/// of JournalMatches.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
 /// Returns matches for the entries that `journalctl -u UNIT` shows. The matches select every entry that a process of the unit
 /// wrote. If systemd or a program that runs as root wrote an entry about the unit, the matches select that entry.
 JournalMatches matchesOfUnit(const std::string& unit);
 
-/// Reads the entries that match the JournalMatches, from the oldest to the newest. A call of JournalReader may block, because
-/// JournalReader reads the journal's files.
+/// Reads the entries that match the JournalMatches, from the oldest to the newest. A call of JournalReader can block, because
+/// JournalReader reads the journal's files from the disk.
 class JournalReader {
 public:
     static Result<JournalReader> open(const JournalMatches& matches);
@@ -62,8 +62,8 @@ private:
     std::unique_ptr<sd_journal, Close> journal_;
 };
 
-/// Returns false if the caller may read only entries of the caller's own processes. If the caller may not read the entries of
-/// other processes, JournalReader leaves these entries out without an error.
+/// Returns false if the caller has the right to read only the entries of the caller's own processes. If the caller lacks the
+/// right to read the entries of other processes, JournalReader skips these entries and returns no error.
 bool mayReadWholeJournal();
 
 } // namespace pinfold

@@ -128,7 +128,7 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
                 return std::nullopt;
             }
     // The line reads "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0". The name of
-    // the process (NAME) may contain any characters.
+    // the process (NAME) can contain any characters.
     if (line.starts_with("oom-kill:constraint=")) {
         inStats_ = false;
         const auto limit = between(line, ",oom_memcg=", ",task_memcg=");

@@ -26,7 +26,7 @@ struct OomReport {
     std::string name;      ///< the name of the killed process, made printable by printable()
     std::uint64_t rss = 0; ///< the anonymous, file and shared memory of the killed process, in bytes
     /// The cgroup of the killed process, such as "/batch.slice/…". taskCgroup is empty if the kernel dropped the line about the
-    /// cgroup, because of the rate limit of the log.
+    /// cgroup to obey the rate limit of the log.
     std::string taskCgroup;
     std::string limitCgroup;            ///< the cgroup whose limit was reached; empty if the memory of the node ran out
     bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
@@ -47,7 +47,7 @@ private:
     OomReport incident_;
     bool byInit_ = false;  ///< true if PID 1 is the process that asked for the memory
     bool unclear_ = false; ///< the lines do not clearly name the cgroup with the limit and the cgroup of the killed process
-    bool inStats_ = false; ///< the next line may contain one of the figures that follow the line "Memory cgroup stats for"
+    bool inStats_ = false; ///< the next line can contain one of the figures that follow the line "Memory cgroup stats for"
 };
 
 class KernelLog {
@@ -62,8 +62,8 @@ public:
 
     bool readable() const { return static_cast<bool>(kmsg_); }
     /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
-    /// the call of watch(). If a kill happened before watch() was called, the kernel's next line or a call of drain() makes
-    /// KernelLog report the kill.
+    /// the call of watch(). If a kill happened before the call of watch(), KernelLog reports it with the kernel's next line or
+    /// during drain().
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Holds the data of systemd-logind about sessions at one moment (sd-login(3)). If logind does not run, all members of Logins are
-/// empty.
+/// Holds the answers that systemd-logind gave when readLogins() asked systemd-logind about sessions (sd-login(3)). If logind does
+/// not run, all members of Logins are empty.
 struct Logins {
     std::map<std::string, std::string> services; ///< maps a session id to the PAM service of the login, such as "sshd" or "crond"
     std::set<uid_t> lingering;                   ///< the users whose service managers run, although the users have no session

@@ -13,7 +13,7 @@ namespace pinfold {
 /// PINFOLD_LOOP_METER.
 class LoopMeter {
 public:
-    /// If one turn of the loop slept longer than kTooLong, the turn has made a call that may block.
+    /// If the thread sleeps in system calls for longer than kTooLong during one turn, the loop has made a blocking call.
     static constexpr Microseconds kTooLong = 100ms;
 
     /// Measures the thread that constructs the LoopMeter.

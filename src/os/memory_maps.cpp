@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 // In a line of /proc/PID/maps, the fields before the path have fewer than kBeforeThePath bytes. mappedFile() reads only the first
-// kBeforeThePath bytes of a line, because the path may have thousands of bytes.
+// kBeforeThePath bytes of a line, because the path can have thousands of bytes.
 constexpr std::size_t kBeforeThePath = 128;
 
 /// Reads a line such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842 /usr/bin/cat".

@@ -40,7 +40,7 @@ private:
     void tellLost();
 
     Background& background_;
-    std::shared_ptr<Shared> shared_; ///< a shared object, because the thread may outlive the MessageQueue
+    std::shared_ptr<Shared> shared_; ///< a shared object, because the thread can outlive the MessageQueue
     std::uint64_t lost_ = 0;
 };
 

@@ -35,7 +35,7 @@ void NotifySocket::startWatchdog() {
     std::uint64_t usec = 0;
     if (sd_watchdog_enabled(0, &usec) <= 0)
         return;
-    // sd_watchdog_enabled(3) recommends half of the watchdog's time limit.
+    // sd_watchdog_enabled(3) recommends signs of life at intervals of half the watchdog's time limit.
     watchdogInterval_ = fromUsec<Microseconds>(usec / 2);
     feedWatchdog();
 }
@@ -47,7 +47,7 @@ void NotifySocket::feedWatchdog() {
 }
 
 // send() sends each text as a separate message. One message with all texts could have more than 4096 bytes, because the status
-// may be long. systemd ignores a message of more than 4096 bytes.
+// can be long. systemd ignores a message of more than 4096 bytes.
 Result<void> NotifySocket::send() {
     if (path_.empty())
         return {};
@@ -68,7 +68,7 @@ Result<void> NotifySocket::send() {
         }
         roomAgain_.reset();
         socket_.reset();
-        // systemd may create a new socket at the path while NotifySocket still uses an old socket. If the old socket fails,
+        // systemd can create a new socket at the path while NotifySocket still uses an old socket. If the old socket fails,
         // send() connects to the path a second time.
         return isNew ? Error{ErrorCode::Internal, std::strerror(error)} : send();
     }

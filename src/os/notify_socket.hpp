@@ -21,8 +21,8 @@ public:
     /// nothing.
     explicit NotifySocket(EventLoop& loop);
 
-    /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use systemd's
-    /// socket.
+    /// Informs systemd about a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use
+    /// systemd's socket.
     Result<void> state(std::string assignment);
     /// Tells systemd the text that `systemctl status` shows. status() reports no error, because pinfoldd soon sends the next
     /// status.

@@ -73,9 +73,9 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Follows a link in /proc, and adds its target to `found`. The first statx() of a file asks for no attribute. For a file on
-    /// a FUSE mount, a request for attributes would fail, or would wait for a file server that hangs. follow() calls statx() a
-    /// second time only if the file is on one of the given devices.
+    /// Follows a link in /proc, and adds its target to `found`. The first statx() of a file requests no attributes, so the kernel
+    /// asks no file server. For a file on a FUSE mount, a request for attributes would fail, or would wait for a file server that
+    /// hangs. follow() calls statx() a second time only if the file is on one of the given devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -107,7 +107,7 @@ private:
 };
 
 /// After the end of a process's first thread, /proc/PID shows no descriptors and no maps. The remaining threads of the process
-/// may still use files after the end of the first thread.
+/// can still use files after the end of the first thread.
 bool firstThreadHasEnded(const std::filesystem::path& process) {
     const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
     const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;
@@ -170,7 +170,7 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        // The user ids are read before the files, because the process may end while its files are read.
+        // The user ids are read before the files, because the process can end while its files are read.
         const auto users = usersOf(table, pid);
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });

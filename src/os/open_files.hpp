@@ -33,9 +33,9 @@ struct FilesInUse {
     std::map<uid_t, std::string> unseen;
 };
 
-/// Returns the files that processes use and that are on the given devices (FileId::device). A process uses open files, mapped
-/// files, its root directory and its working directory. The function filesInUse() needs CAP_SYS_PTRACE. Fails with Internal if
-/// /proc does not show all processes.
+/// Returns the files that processes use and that are on the given devices (FileId::device). A file is in use if it is an open
+/// file, a mapped file, the root directory or the working directory of a process. The function filesInUse() needs CAP_SYS_PTRACE.
+/// Fails with Internal if /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

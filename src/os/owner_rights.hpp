@@ -6,8 +6,8 @@
 namespace pinfold {
 
 /// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). The kernel lets the thread access a file only if that user may access the file. If somebody replaces a file
-/// after pinfold has looked at it, the kernel checks the user's rights to the new file.
+/// (setfsuid(2)). The kernel lets the thread access a file only if the other user has the right to access the file. If somebody
+/// replaces a file after pinfold has examined it, the kernel checks the other user's rights to the new file.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);

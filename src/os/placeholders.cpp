@@ -19,8 +19,8 @@ namespace pinfold {
 namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
-    // The kernel sends SIGKILL to the child when the thread that forked the child ends. The thread that forks is pinfoldd's
-    // main thread, which ends only with pinfoldd.
+    // pinfoldd's main thread starts the child. When the main thread ends, the kernel sends SIGKILL to the child. The main thread
+    // ends only with pinfoldd.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
@@ -33,7 +33,7 @@ namespace {
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
     // The child shares pinfoldd's table of descriptors. If the child had its own copy of the descriptors, the child would close
-    // users' descriptors when it ends. close() of a user's descriptor may never return, because FUSE's flush may hang. start()
+    // users' descriptors when it ends. close() of a user's descriptor can hang for ever, because FUSE's flush can hang. start()
     // uses the raw system call, which runs no handlers of pthread_atfork(3). The child calls no function that needs the handlers
     // of pthread_atfork(3).
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));

@@ -26,7 +26,7 @@ public:
     virtual bool lives(pid_t placeholder) const = 0;
     /// Ends the placeholder. Calls `over` when the placeholder has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
-    /// Ends the placeholder if it still runs. After release(), another process may get the placeholder's process id, so do not
+    /// Ends the placeholder if it still runs. After release(), another process can get the placeholder's process id, so do not
     /// use the process id any more.
     virtual void release(pid_t placeholder) = 0;
 };

@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
-// pinfold follows only a few tracers, because processes may trace each other in a circle.
+// pinfold follows only a few tracers, because processes can trace each other in a circle.
 constexpr int kMostTracers = 8;
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // the flag PF_KTHREAD (include/linux/sched.h)
 constexpr std::uint64_t kExitingFlag = 0x00000004;      // the flag PF_EXITING
@@ -57,7 +57,7 @@ bool isDying(char state, std::uint64_t flags, std::uint64_t pendingSignals) {
 }
 
 bool parseStat(std::string_view stat, ProcessInfo& info) {
-    // The name in parentheses may contain anything, even ')' and line breaks, so the name ends at the last ')'.
+    // The name in parentheses can contain anything, even ')' and line breaks, so the name ends at the last ')'.
     const auto nameEnd = stat.rfind(')');
     if (nameEnd == std::string_view::npos)
         return false;
@@ -91,7 +91,7 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
 }
 
 /// Returns true if `pid` is the number of a thread, and the thread is not the first thread of its process. Each thread has its
-/// own status, and a thread's user ids may differ from the user ids of the process.
+/// own status, and a thread's user ids can differ from the user ids of the process.
 bool isThread(std::string_view status, pid_t pid) {
     const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
     return group && *group != pid;
@@ -115,8 +115,8 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     return printable(*name, 100);
 }
 
-/// Returns the directory of the first thread for which `wanted` returns true. firstThread() passes the directory and the state of
-/// each thread to `wanted`.
+/// Returns the directory of the first thread for which `wanted` returns true. firstThread() calls `wanted` for each thread, with
+/// the directory and the state of that thread.
 std::optional<std::filesystem::path> firstThread(const std::filesystem::path& threads,
                                                  const std::function<bool(const std::filesystem::path&, char)>& wanted) {
     std::error_code error;
@@ -130,7 +130,7 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
 }
 
 /// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE. Other threads of
-/// the process may wait for a lock that the thread in FUSE holds.
+/// the process can be waiting for a lock that the thread in FUSE holds.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -143,7 +143,7 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return inFuse ? inFuse : first;
 }
 
-/// Returns the number of a living thread of a process. The list of threads may contain ended threads, because a traced thread
+/// Returns the number of a living thread of a process. The list of threads can contain ended threads, because a traced thread
 /// stays in the list after its end.
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
     const auto found =
@@ -374,9 +374,8 @@ Result<UniqueFd> openPidfd(pid_t pid) {
 bool isPidfd(int fd) {
     constexpr auto pidfds = static_cast<idtype_t>(3); // the value of P_PIDFD, which glibc before 2.36 does not define
     siginfo_t info{};
-    // With WNOWAIT, waitid(2) does not reap the process, even if the process is a child of this process. For most pidfds,
-    // waitid(2) fails with ECHILD, because the process is not a child. For a descriptor that is not a pidfd, waitid(2) fails with
-    // EBADF.
+    // With WNOWAIT, waitid(2) does not reap the process, even if the process is a child of the caller. For most pidfds, waitid(2)
+    // fails with ECHILD, because the process is not a child. For a descriptor that is not a pidfd, waitid(2) fails with EBADF.
     return ::waitid(pidfds, static_cast<id_t>(fd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD || errno == EAGAIN;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
-// process, a new process may get the pid of the ended process. Before and after the use of a pid, code must check that the pid
+// process, a new process can get the pid of the ended process. Before and after the use of a pid, code must check that the pid
 // still belongs to the intended process.
 #pragma once
 
@@ -32,7 +32,7 @@ struct ProcessInfo {
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
-    /// begun to exit. `dying` is always false for a process in state D, because such a process may hang for ever.
+    /// begun to exit. `dying` is always false for a process in state D, because such a process can hang for ever.
     bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
@@ -41,9 +41,9 @@ struct ProcessInfo {
     /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
     std::uint32_t terminal = 0;
     /// Names the kernel function in which the process sleeps. waitPoint is unset if the process runs, or if the caller did not
-    /// ask for the wait point. If pinfold lacks the right to see the function, waitPoint is unset.
+    /// ask for the wait point. If pinfold lacks the right to see the kernel function, waitPoint is unset.
     std::optional<std::string> waitPoint;
-    /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
+    /// If ownNamespace is true, the process and the calling process are in different user namespaces. ownNamespace is set only if
     /// the caller asked for the wait point.
     bool ownNamespace = false;
     /// The command line, made printable by printable(). `command` is "[name]" if the process has no command line, or if the
@@ -55,10 +55,10 @@ struct ProcessInfo {
     std::string name() const { return command.substr(1, command.size() - 2); }
 };
 
-/// Reads processes. Several threads may use a ProcessTable at the same time. The functions commandOf() and readWithCommand() may
-/// block, because they take the lock of the process's memory (mmap_lock). A process that waits for a file server may never
-/// release the lock of its memory (mmap_lock). The event loop must not call commandOf() or readWithCommand(), because both
-/// functions may block. All functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
+/// Reads processes. Several threads can use a ProcessTable at the same time. The functions commandOf() and readWithCommand() can
+/// block, because they take the lock of the process's memory (mmap_lock). While a process waits for a file server, it can hold
+/// the lock of its memory (mmap_lock) for ever. The event loop must not call commandOf() or readWithCommand(), because both
+/// functions can block. All functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
@@ -88,7 +88,7 @@ public:
     /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
-    /// Returns all processes of this pid namespace. Fails with Internal if a process may be missing in the result.
+    /// Returns all processes of this pid namespace. Fails with Internal if pinfold cannot read the complete list of processes.
     Result<std::vector<pid_t>> pids() const;
 
     /// Succeeds if /proc hides nothing from this process. Fails with Internal if /proc is mounted in a way that hides processes;
@@ -107,14 +107,14 @@ public:
     /// state and the wait point of that thread. If several threads cannot be interrupted, readStuck() prefers a thread that waits
     /// for a file server. If the process has no uninterruptible thread, readStuck() looks for an uninterruptible thread in the
     /// process's tracer. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The
-    /// function readStuck() looks at each thread of a process, and a process may have thousands of threads.
+    /// function readStuck() looks at each thread of a process, and a process can have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
     /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// Finds the line that begins with `line` in the thread's file "status" (proc(5)), and returns the number in the line.
+    /// In the thread's file "status" (proc(5)), finds the line that begins with `line`, and returns the number in this line.
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;
@@ -142,7 +142,7 @@ Result<void> sendSignalTo(int pidfd, int signal);
 bool hasEnded(int pidfd);
 
 /// Returns true if the descriptor is a pidfd. The function isPidfd() asks waitid(2), which looks only at the kind of the
-/// descriptor. isPidfd() does not call fstat(2), because fstat(2) may ask a file server.
+/// descriptor. isPidfd() does not call fstat(2), because fstat(2) can ask a file server.
 bool isPidfd(int fd);
 
 } // namespace pinfold

@@ -15,8 +15,7 @@ constexpr std::chrono::milliseconds kPause{20}; // the kernel needs some time be
 } // namespace
 
 void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& path) const {
-    // A frozen process can neither fork nor end a thread while ProcessKiller looks at it, and SIGKILL still ends a frozen
-    // process.
+    // A frozen process can neither fork nor end a thread. SIGKILL ends even a frozen process.
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
@@ -59,7 +58,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // A tracer may be unable to end while a process traces this tracer.
+        // killTracers() also looks for processes that trace a tracer, because such a process can prevent the tracer's end.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -73,7 +72,7 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // As for kill(2), the tracer's real or saved user id must be one of the owner's ids.
+    // kill(2) lets the owner send SIGKILL to a process whose real or saved user id is one of the owner's ids.
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
     // The thread `*tracer` still belongs to the process `*pid` if two things are true: `*tracer` still traces `thread`, and the

@@ -14,16 +14,16 @@
 namespace pinfold {
 
 /// Kills processes that are still alive after the kernel has killed a cgroup (cgroup.kill). The unit tests have their own class
-/// that implements ProcessKiller. Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a
-/// shared_ptr.
+/// that implements ProcessKiller. Several threads share one ProcessKiller, and each thread holds a shared_ptr to the
+/// ProcessKiller.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;
 
-    /// Ends the processes that are still alive a moment after CgroupDir::kill(). To kill a cgroup, the kernel sends SIGKILL to
-    /// the first thread of each process (seen on Linux 6.1 and 6.18). SIGKILL to the first thread has no effect if the first
-    /// thread has ended and other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The function
-    /// killEach() takes up to 200 ms.
+    /// Ends the processes that CgroupDir::kill() has not ended. To kill a cgroup, the kernel sends SIGKILL to the first thread of
+    /// each process (seen on Linux 6.1 and 6.18). SIGKILL to the first thread has no effect if the first thread has ended and
+    /// other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The function killEach() takes up to
+    /// 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
     /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`. killTracers() also sends SIGKILL to a process

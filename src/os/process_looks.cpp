@@ -38,7 +38,7 @@ public:
     }
 
     /// Runs `look` in another thread. Returns false if `look` does not end within `patience`. If `look` takes longer than
-    /// `patience`, `look` continues in the other thread.
+    /// `patience`, `look` continues to run in its thread.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Examines processes of other users, although the examination of a process may hang for ever.
+// Examines processes of other users, although the examination of a process can hang for ever.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,7 +22,7 @@ namespace pinfold {
 
 /// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user with a file server can make a
 /// process hold its memory lock (mmap_lock) for ever. ProcessLooks reads the files in /proc in a separate thread, because the
-/// read may hang. If the thread takes too long, ProcessLooks abandons the thread, and nothing waits for the thread any more. An
+/// read can hang. If the thread takes too long, ProcessLooks abandons the thread, and nothing waits for the thread any more. An
 /// abandoned thread ends when `look` returns, or when the program ends. pinfoldd does not use ProcessLooks, because ProcessLooks
 /// makes its caller wait. pinfoldd uses the class Describer to examine processes.
 ///
@@ -30,13 +30,13 @@ namespace pinfold {
 /// must change its own user ids with syscall(2) and not with a function of glibc.
 class ProcessLooks {
 public:
-    /// The maximum number of threads that may hang while they look at processes of one user.
+    /// The maximum number of threads that hang at the same time while they look at processes of one user.
     static constexpr std::size_t kMostOfOne = 4;
-    /// At most kMostOfUsers threads may hang while they look at processes of users other than root.
+    /// At most kMostOfUsers threads hang at the same time while they look at processes of users other than root.
     static constexpr std::size_t kMostOfUsers = 64;
 
-    /// Limits the time that ProcessLooks may spend on all processes of one user together. ProcessLooks does not limit the time
-    /// for root's processes.
+    /// Limits the time that ProcessLooks spends on all processes of one user together. ProcessLooks does not limit the time for
+    /// root's processes.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
     /// `patience` is the maximum time for one call of `look`. `subordinates` says which user owns a subordinate id. A process
@@ -51,8 +51,8 @@ public:
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
     /// fails with TimedOut if `look` takes too long, and with Internal if the kernel cannot start a thread. into() fails with
     /// Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit. ProcessLooks does
-    /// not call `look` while an earlier call for this process hangs, or while too many calls for other processes hang.
-    /// ProcessLooks limits the total time for each user's processes, and does not call `look` after that time.
+    /// not call `look` while an earlier call for this process hangs, or while too many calls for other processes hang. If all
+    /// calls for one user's processes have taken `timeOfOne` in total, ProcessLooks does not call `look` for this user again.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });
@@ -66,7 +66,7 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who; ///< the owner of the process, in the form of ownerOf()
+        std::string who; ///< the owner of the process, as ownerOf() returns it
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);
@@ -77,7 +77,8 @@ private:
     SubordinateIds subordinates_;
     std::shared_ptr<Thread> thread_; ///< the thread that will call the next `look`
     std::vector<LeftBehind> leftBehind_;
-    /// Maps each user (in the form of LeftBehind::who) to the time that ProcessLooks has spent on the user's processes.
+    /// Maps each user to the time that ProcessLooks has spent on the user's processes. Each key is a text that ownerOf() has
+    /// returned.
     std::map<std::string, std::chrono::steady_clock::duration> spent_;
 };
 

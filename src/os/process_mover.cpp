@@ -10,8 +10,9 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process may end, and a new process may get its process id. A process id is used
-// again only if a fork happens at the right moment. Such forks rarely happen several times in a row.
+// While ProcessMover puts a process back, the process can end, and a new process can get the same process id. If a process id has
+// been reused, ProcessMover tries again with the new process. It is unlikely that the process id is reused during several tries
+// in a row.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Moves the processes of users and batch systems from one cgroup to another. To move a process, ProcessMover writes the process
 // id to a file of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not pidfds. When a process has ended
-// and its parent has noticed the end, the process id may belong to another process. Before and after the move, ProcessMover uses
-// the pidfd to check whether the process still lives. ProcessMover puts back a process that it has moved by mistake.
+// and its parent has reaped it, the kernel can give the process id to another process. Before and after the move, ProcessMover
+// uses the pidfd to check whether the process still lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -38,26 +38,26 @@ public:
 
     struct Outcome {
         /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. All
-        /// errors except PidGone and Denied are Internal. For instance, the error is Internal if the cgroup does not exist.
+        /// errors except PidGone and Denied are Internal. The error is Internal, for example, if the cgroup does not exist.
         Result<void> result;
-        /// Describes what happened to a process that ProcessMover moved by mistake. `trouble` is empty if ProcessMover moved no
-        /// process by mistake.
+        /// Describes what happened to a process that ProcessMover moved by mistake. If ProcessMover made no mistake, `trouble` is
+        /// empty.
         std::string trouble = {};
     };
-    /// Moves the process to `cgroup`, the path of a cgroup as /proc/PID/cgroup shows it. `owner` is the owner of the cgroup's
+    /// Moves the process to `cgroup`. `cgroup` has the form of a path in /proc/PID/cgroup. `owner` is the owner of the cgroup's
     /// processes. move() uses `owner` only to call putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call putBack() with the process id of a process that has ended. If a new process in `cgroup` has the number `pid`,
-    /// putBack() moves the new process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the new
-    /// process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. Killing the new
-    /// process gives `owner` no new power, because `owner` may end the process without pinfoldd. If putBack() moved a process of
-    /// `owner`, the process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed.
-    /// Returns an empty text if putBack() found no process to move or to kill.
+    /// putBack() moves the new process to the cgroup of the new process's parent. Every process begins in the cgroup of its
+    /// parent. If the new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move
+    /// it. Killing the new process gives `owner` no new power, because the kernel lets `owner` kill the new process directly. If
+    /// putBack() moved a process of `owner`, the process might escape from a job. Returns a text that says what putBack() did, or
+    /// why putBack() failed. Returns an empty text if putBack() found no process to move or to kill.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
-    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() leaves the processes in
-    /// `newcomers` and the children of pinfoldd alone. clear() neither moves nor kills the descendants of newcomers or the
-    /// descendants of pinfoldd's children. Returns one line for each action of clear() and for each failure.
+    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() neither moves nor kills the
+    /// processes in `newcomers` and their descendants. clear() neither moves nor kills pinfoldd's children and their descendants.
+    /// Returns one line for each action of clear() and for each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };
@@ -73,11 +73,12 @@ public:
                                    const UserIds& owner) const override;
 
 private:
-    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. Every stranger that
-    /// is not in the result descends from a stranger in the result.
+    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. A process whose
+    /// parent is in the cgroup belongs to the job or descends from a stranger in the result.
     Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const;
-    /// Moves the stranger to its parent's cgroup, and returns the path of that cgroup.
+    /// Moves the stranger to the cgroup of the stranger's parent. If the move fails or the parent is gone, sendHome() moves the
+    /// stranger to kLastResort. Returns the path of the new cgroup.
     Result<std::string> sendHome(const ProcessInfo& stranger) const;
 
     CgroupTree cgroups_;

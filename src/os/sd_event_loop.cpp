@@ -22,8 +22,8 @@ namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
 // A handler of whenIdle() waits until the loop is idle, but at most kTurnsUntilIdle turns of the loop. Without kTurnsUntilIdle, a
-// source could wait for ever, because the loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one
-// call of a whenIdle() handler can deal with the ends of many jobs.
+// source could wait for ever, because the loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that the
+// loop calls a whenIdle() handler only once when many jobs end together.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
@@ -72,7 +72,7 @@ struct SdEventLoop::Source : EventSource {
 
     std::shared_ptr<Handler> handler;
     SdEventLoop& loop; // the reference stays valid, because the loop outlives its sources
-    int turns = 0;     ///< the number of the loop's turns since the source began to wait until the loop is idle
+    int turns = 0;     ///< for how many turns of the loop the source has already waited until the loop is idle
     sd_event_source* source = nullptr;
 };
 
@@ -95,8 +95,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(Microseconds delay, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // after() counts the delay from the present time. The loop's own "now" is the time when the present round of events began.
-    // If after() counted from the loop's own "now", a time limit could end too early.
+    // after() counts the delay from the present time. The loop's own "now" is the time when the present round of events began. If
+    // after() added the delay to the loop's own "now", the loop could call the handler too early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, toUsec(bootTime() + std::min(delay, kLongestDelay)),
               toUsec(kTimerAccuracy), [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); },

@@ -21,9 +21,9 @@ class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
-    /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong. The log entry names
-    /// the handler that the loop called in the slow turn. Tests use Meter::On to check that no turn sleeps longer than
-    /// LoopMeter::kTooLong (os/background.hpp).
+    /// With Meter::On, the loop logs each turn in which the loop's thread sleeps in system calls for longer than
+    /// LoopMeter::kTooLong. The log entry names the handler that the loop called in the slow turn. Tests use Meter::On to check
+    /// that the thread never sleeps longer than LoopMeter::kTooLong in one turn (os/background.hpp).
     enum class Meter { Off, On };
 
     /// Throws std::system_error if the process has no free descriptor.

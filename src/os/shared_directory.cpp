@@ -21,7 +21,7 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// Reads the names in an open directory, one after the other. Between the calls of next(), somebody may remove entries of the
+/// Reads the names in an open directory, one after the other. Between the calls of next(), somebody can remove entries of the
 /// directory.
 class Names {
 public:
@@ -108,8 +108,8 @@ bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
         return false;
     }
     const auto unlinked = [&] { return ::unlinkat(parent, name, status.directory ? AT_REMOVEDIR : 0) == 0; };
-    // In package caches, many directories are read-only even for their owners. The owner of a directory may make the directory
-    // writable.
+    // In package caches, many directories are read-only even for their owners. The kernel lets the owner of a directory add the
+    // missing write permission with fchmod(2).
     return unlinked() || (errno == EACCES && ::fchmod(parent, S_IRWXU) == 0 && unlinked());
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors.
-// Even if an entry's owner renames or replaces files during the work, SharedDirectory follows no link and crosses no mount
-// point.
+// Examines and removes entries of a directory to which all users can write, such as /tmp. SharedDirectory works on descriptors.
+// Even if an entry's owner renames or replaces files during the work, SharedDirectory follows no link and crosses no mount point.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +20,7 @@
 namespace pinfold {
 
 struct DirectoryEntry {
-    std::string name; ///< the name of the entry, which may contain any bytes
+    std::string name; ///< the name of the entry, which can contain any bytes
     FileStatus status;
 };
 
@@ -47,8 +46,8 @@ struct TreeRemoval {
 
 class SharedDirectory {
 public:
-    /// Opens the directory. Fails with Internal if the directory cannot be opened, and with ConfigInvalid if other users can
-    /// rename entries of the directory. Other users are all users except root and the user of this process.
+    /// Opens the directory. Fails with Internal if the directory cannot be opened. Fails with ConfigInvalid if somebody other
+    /// than root and the user of this process can rename all entries of the directory.
     static Result<SharedDirectory> open(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }

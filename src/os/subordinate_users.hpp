@@ -22,9 +22,9 @@
 
 namespace pinfold {
 
-/// Finds the user who owns a subordinate user id. With newuidmap(1), an ordinary user may use a range of 65,536 subordinate user
-/// ids. The file /etc/subuid lists the ranges of all users. When pinfoldd limits something for each user, the limit covers the
-/// user's own id and the 65,536 subordinate ids together.
+/// Finds the user who owns a subordinate user id. newuidmap(1) lets an ordinary user use a range of 65,536 subordinate user ids.
+/// The file /etc/subuid lists the ranges of all users. If pinfoldd has a limit for each user, the user's own id and the user's
+/// subordinate ids share the limit.
 ///
 /// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
 /// name service, so results may be incomplete until the name service has answered.
@@ -39,11 +39,11 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. A background thread (Lane::Names) calls findUser, because the name service may
+        /// Asks the name service for a user's id. A background thread (Lane::Names) calls findUser, because the name service can
         /// block.
         std::function<Result<uid_t>(const std::string& name)> findUser;
         /// Asks the name service for a user's name. A background thread (Lane::Names) calls `nameOf`, because the name service
-        /// may block.
+        /// can block.
         std::function<Result<std::string>(uid_t user)> nameOf;
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
@@ -74,7 +74,8 @@ private:
 
         uid_t user(uid_t first) const { return owner.value_or(0) == 0 ? first : *owner; }
     };
-    /// Numbers from the file status of /etc/subuid that change when somebody changes the file.
+    /// Contains the inode number, the size and the time of change of /etc/subuid. If two Stamps differ, somebody has changed the
+    /// file.
     using Stamp = std::array<std::int64_t, 4>;
     static constexpr Stamp kNotRead{INT64_MIN};
     struct Look {

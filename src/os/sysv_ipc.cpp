@@ -32,8 +32,8 @@ struct Table {
     const char* file;
     const char* id;
     const char* size;
-    /// In each pair, the first name is a column with a process id. The second name is the column with the time at which that
-    /// process created or used the object. If the column with the time contains 0, no process has used the object.
+    /// Each pair names two columns. The first column contains the id of a process. The second column contains the time at which
+    /// the process created or used the object. If this time is 0, the process id is not valid.
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };

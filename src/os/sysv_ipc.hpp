@@ -38,8 +38,8 @@ struct IpcObject {
 /// /proc/sysvipc cannot be read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
-/// Returns a list with one process for each semaphore: the process that used the semaphore last. The process numbers have the
-/// same meaning as in IpcObject::pids. Error: Internal.
+/// Returns a list with one process for each semaphore: the process that used the semaphore last. A process id is 0 if the process
+/// is not visible in this pid namespace. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
 /// Removes the object. Fails with Busy if a process has attached the object, or if the object has changed since it was listed.

@@ -32,7 +32,7 @@ private:
     struct Shared;
     void finishOne();
 
-    std::shared_ptr<Shared> shared_; ///< a shared object, because the threads that use it may outlive the ThreadBackground
+    std::shared_ptr<Shared> shared_; ///< a shared object, because the threads that use it can outlive the ThreadBackground
     // The event loop's thread does not share the `then` functions with other threads. Only the event loop's thread may call or
     // destroy a `then` function.
     std::map<std::uint64_t, std::function<void()>> then_;

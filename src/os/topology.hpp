@@ -35,9 +35,9 @@ struct Topology {
 };
 
 /// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores, each CPU
-/// counts as a separate core. If the kernel reports no caches, all CPUs of a package share one cache. If the kernel reports no
-/// NUMA nodes, all CPUs are in node 0. Fails with Internal if the list of online CPUs is missing. readTopology() works even if
-/// all other files are missing.
+/// counts as a separate core. If the kernel reports no caches, readTopology() assumes that all CPUs of a package share one cache.
+/// If the kernel reports no NUMA nodes, readTopology() assigns all CPUs to node 0. Fails with Internal if the list of online CPUs
+/// is missing. readTopology() works even if all other files are missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -55,7 +55,7 @@ std::set<uid_t> membersOfGroup(const std::string& name) {
     const group* found = ::getgrnam(name.c_str());
     if (!found)
         return uids;
-    // The code copies the names of the members here, because getpwnam(3) may overwrite the result of getgrnam(3).
+    // The code copies the names of the members here, because getpwnam(3) can overwrite the result of getgrnam(3).
     std::vector<std::string> names;
     for (char** member = found->gr_mem; *member; ++member)
         names.emplace_back(*member);

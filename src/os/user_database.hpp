@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks the user and group databases (getpwnam(3), getgrnam(3)). The event loop of pinfoldd must not call the functions of
-// user_database.hpp, because the databases may be on a slow server.
+// Looks up users and groups in the user and group databases (getpwnam(3), getgrnam(3)). The event loop of pinfoldd must not call
+// the functions of user_database.hpp, because the databases can be on a slow server.
 #pragma once
 
 #include "base/result.hpp"

@@ -15,7 +15,7 @@ namespace pinfold {
 std::string terminalName(std::uint32_t device);
 
 /// Writes a line to a terminal. writeToTerminal() fails if the terminal does not belong to `owner`. After a terminal was closed,
-/// a terminal of another user may get the same device number. writeToTerminal() never waits. If the terminal has no room for the
+/// a terminal of another user can get the same device number. writeToTerminal() never waits. If the terminal has no room for the
 /// whole text, writeToTerminal() drops the rest of the text. The message of the error Internal contains the terminal's name.
 Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::string& text);
 

@@ -25,7 +25,7 @@ struct AsyncHistory::Writer {
     std::atomic<bool> migrating = false;
 };
 
-/// Reads the history. Several threads use one Readers object at once. Each query has its own connection to the database.
+/// Reads the history. Several threads use one Readers object at the same time. Each query has its own connection to the database.
 struct AsyncHistory::Readers {
     struct Reader {
         History history;

@@ -65,7 +65,8 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    /// Callbacks use the pointer `self_`. The AsyncHistory* in `self_` is null when the AsyncHistory no longer exists.
+    /// Callbacks reach the AsyncHistory through the pointer `self_`. The AsyncHistory* in `self_` is null when the AsyncHistory
+    /// no longer exists.
     std::shared_ptr<AsyncHistory*> self_;
 };
 

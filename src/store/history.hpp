@@ -60,10 +60,11 @@ struct KeepUnsent {
     std::uint64_t maxBytes = 0;
 };
 
-/// Says which receipts the history may keep. An unset member means that the limit does not exist.
+/// Contains the limits of the history. vacuum() removes receipts while the history exceeds a limit. An unset member means that
+/// the limit does not exist.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long the history keeps a receipt after the end of the receipt's job
-    /// Contains the maximum total size of the file's pages in use, in bytes (see HistoryInfo::bytes).
+    /// Contains the limit for the total size of the file's used pages, in bytes (see HistoryInfo::bytes).
     std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() ignores the age of the receipts.
     std::optional<ClockReading> clock = {};
@@ -88,7 +89,7 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// Contains the total size of the file's pages in use, in bytes. `bytes` includes the pages that contain receipts or indexes.
+    /// Contains the total size of the file's used pages, in bytes. `bytes` includes the pages that contain receipts or indexes.
     /// `bytes` includes neither free pages nor the write-ahead log.
     std::uint64_t bytes = 0;
     /// The earliest time at which a job in the history ended. `oldest` is unset if the history has no receipts.
@@ -105,7 +106,7 @@ struct LiveRow {
     bool operator==(const LiveRow&) const = default;
 };
 
-/// Lists the jobs that have no receipt yet, and times at which the node certainly ran.
+/// Contains the jobs that have no receipt yet. Two members contain times at which the node was certainly up.
 struct LiveTable {
     struct Sign {
         std::string bootId;
@@ -130,19 +131,19 @@ struct HistoryChanges {
     std::vector<LateReport> reports = {}; ///< late reports; a report may change a receipt in `receipts` (see amend())
 };
 
-/// Reads and writes the database. Only one thread at a time may use a History. All calls of History may wait for the disk, so
+/// Reads and writes the database. Only one thread at a time may use a History. Every method of History can wait for the disk, so
 /// pinfoldd's loop uses AsyncHistory in place of History.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the newest
-    /// schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s. The
-    /// migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
-    /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the file
-    /// is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If the file is a complete
-    /// database, and a method of History fails, the error is usually Internal. An error contains sqlite's own message. If open()
-    /// fails, the error's message contains the file's path.
+    /// schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s. For the
+    /// migration, the free space on the disk must be at least as large as the file. Before each migration, open() calls
+    /// `beforeMigration`. The connection uses WAL and synchronous=FULL, so the changes are durable when write() returns. If the
+    /// file is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If the file is a
+    /// complete database, and a method of History fails, the error is usually Internal. An error contains sqlite's own message.
+    /// If open() fails, the error's message contains the file's path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
@@ -173,9 +174,9 @@ public:
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). vacuum() returns at most 2 *
     /// `maxRows` free pages of the file to the file system. vacuum() first removes receipts that are too old. If the file is
-    /// still too large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent,
-    /// vacuum() keeps receipts that are not in the archive if the file has at most KeepUnsent::maxBytes bytes. The function
-    /// vacuum() may remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some
+    /// still too large, vacuum() removes the oldest receipts of the user who has the most receipts. If Retention::unsent is set
+    /// and the file has at most KeepUnsent::maxBytes bytes, vacuum() keeps the receipts that are not in the archive. The function
+    /// vacuum() can remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some
     /// 10 ms to remove 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100
     /// receipts. After an error, vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);

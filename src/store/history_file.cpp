@@ -20,8 +20,8 @@ std::string timeInName() {
     return {text.data(), ::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-/// Returns a name for a damaged file. nameForDamaged() never returns the name of an earlier damaged file. (pinfoldd may find
-/// two damaged files in one second.)
+/// Returns a name for a damaged file. nameForDamaged() never returns the name of an earlier damaged file. (pinfoldd can find two
+/// damaged files in one second.)
 std::filesystem::path nameForDamaged(const std::filesystem::path& file) {
     const auto name = file.string() + ".damaged-" + timeInName();
     auto free = name;

@@ -10,8 +10,8 @@ namespace {
 
 using sqlite::Statement;
 
-/// Reads a row of `live`. The table `live` has separate columns for the most important data, because the JSON text of a row may
-/// be unreadable. After a return to an older version of pinfold, a JSON text of the newer version may be unreadable.
+/// Reads a row of `live`. The table `live` has separate columns for the most important data, because the JSON text of a row can
+/// be unreadable. After a return to an older version of pinfold, a JSON text of the newer version can be unreadable.
 LiveRow liveRowOf(const Statement& row) {
     LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
     if (auto receipt = decodeReceipt(row.text(1))) {

@@ -56,7 +56,7 @@ struct Conditions {
             sql += " AND ended < :until";
         if (place) // sqlite can use an index for the condition `ended <= :ended`
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
-        if (filter.scheduler) // several schedulers may share a kind, so the kind does not determine the scheduler
+        if (filter.scheduler) // several schedulers can share a kind, so the kind does not determine the scheduler
             sql += " AND receipts.key >= :first AND receipts.key < :after";
         if (filter.label)
             sql += kLabelOfReceipt + std::string(filter.label->value ? "= :label_value" : "IS NOT NULL");
@@ -176,8 +176,8 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
 }
 
 /// For the indexes by_key and by_ended, startAll() starts one stream that contains receipts of all kinds. For the indexes by_uid
-/// and by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because a
-/// key has few receipts. Each entry of by_key contains the kind of its receipt.
+/// and by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because
+/// only a few receipts have the same key. Each entry of by_key contains the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -287,8 +287,8 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
     return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
 }
 
-/// Lists the receipts of a file that has an older schema, because nobody has migrated the file yet. Reads receipts until enough
-/// receipts match the filter.
+/// Lists the receipts of a file that nobody has migrated to the newest schema yet. Reads receipts until enough receipts match the
+/// filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
@@ -331,7 +331,7 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         auto found = placeOf(history.db.get(), *filter.before);
         if (!found)
             return found.error();
-        if (!*found) // the receipt `before` and all older receipts have been removed
+        if (!*found) // the receipt `before` no longer exists, so its place in the list is unknown
             return std::vector<Receipt>();
         place = *found;
     }

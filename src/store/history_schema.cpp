@@ -16,15 +16,15 @@ constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr std::uint64_t kSchemaWithUnknown = 4;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may have to wait long for the file, for example while somebody copies the file. pinfoldd writes to the file in a
+// The writer must sometimes wait long for the file, for example while somebody copies the file. pinfoldd writes to the file in a
 // separate thread, so the event loop does not wait for the file.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
 // rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. Without auto_vacuum, the
 // reuse of the file's free pages keeps the file below its maximum size. With synchronous = FULL, a transaction is on the disk
-// when the commit returns. sqlite's page cache is small, because pinfoldd mostly adds rows. During a migration, or while another
-// connection reads for a long time, the write-ahead log can become long. With journal_size_limit, sqlite shortens a long
+// when the commit returns. pinfoldd mostly adds rows, so a small page cache of sqlite is sufficient. During a migration, or while
+// another connection reads for a long time, the write-ahead log can become long. With journal_size_limit, sqlite shortens a long
 // write-ahead log when sqlite next writes to the log's beginning.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
@@ -70,9 +70,9 @@ constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY
 constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
 // Reading a million JSON texts takes long, even if each text is read only once. fillKinds() does not read the JSON texts, and
-// inserts a row for each kind that a receipt may have. kDropUnusedKinds deletes the kinds that no receipt has. Like kAddKind,
-// fillKinds() inserts separate kinds for at most 32 schedulers. fillKinds() chooses the 32 schedulers with the most receipts. If
-// the JSON text of a receipt cannot be read, the result in the receipt's kind is '?'.
+// inserts a row for every possible combination of scheduler, result, outcome and leftovers. kDropUnusedKinds deletes the kinds
+// that no receipt has. Both fillKinds() and kAddKind insert separate kinds for at most 32 schedulers. fillKinds() chooses the 32
+// schedulers with the most receipts. If the JSON text of a receipt cannot be read, the result in the receipt's kind is '?'.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -128,7 +128,7 @@ std::string ddl(std::uint64_t from) {
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // A file of schema 1 may have tables but no schema number. An earlier pinfold created the tables in one transaction, and
+    // A file of schema 1 can have tables but no schema number. An earlier pinfold created the tables in one transaction, and
     // wrote the schema number in a later transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
@@ -161,7 +161,7 @@ std::string immutableUri(const std::filesystem::path& file) {
 /// Creates the file with mode 0600 from the beginning, so that other users can never read the history. sqlite creates the
 /// write-ahead log with the same mode as the database file.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // the code ignores an error, because sqlite reports a wrong path later
+    std::error_code ignored; // the code ignores an error of create_directories(), because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -178,7 +178,7 @@ Result<void> migrate(HistoryDatabase& history) {
         return committed;
     history.schema = kHistorySchema;
     // After a migration from schema 1, the write-ahead log is as long as the whole database. A checkpoint empties the write-ahead
-    // log. A failed checkpoint, for example because another connection reads the database, is harmless.
+    // log. It is harmless if a checkpoint fails, for example because another connection reads the database.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -203,7 +203,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    // exists() may fail in a directory that pinfold may not search, but sqlite has already reported the directory.
+    // If pinfold lacks the right to search the directory, exists() fails. sqlite reports this problem, so the code ignores the
+    // error of exists().
     std::error_code ignored;
     // sqlite has to create the index of the write-ahead log ("-shm") even for a program that only reads the file. On a read-only
     // file system, sqlite cannot create the index of the write-ahead log. If the write-ahead log does not exist, all data is in

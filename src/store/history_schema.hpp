@@ -2,11 +2,11 @@
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
 // A filter can contain the key, the user, times, the scheduler, the result, the outcome and leftovers. A filter contains the
-// outcome as the number of a JobOutcome. If leftovers is 1, the job left processes behind. Scheduler, result, outcome and
-// leftovers each have only few possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind,
-// and has a row in the table `kinds`. The row of each receipt contains the number of the receipt's kind. In each index, the
-// receipts of one kind are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match
-// a filter. The search is fast even if only few receipts match the filter.
+// outcome as the number of a JobOutcome. If leftovers is 1, the job left processes behind. Each of the four fields scheduler,
+// result, outcome and leftovers has only a few possible values. Each existing combination of scheduler, result, outcome and
+// leftovers is a kind, and has a row in the table `kinds`. The row of each receipt contains the number of the receipt's kind. In
+// each index, the receipts of one kind are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest
+// receipts that match a filter. The search is fast even if only a few receipts match the filter.
 //
 // The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, so that sqlite does not reuse
 // the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a random name that
@@ -14,8 +14,9 @@
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //
-// The table `profiles` stores how much each job used over time (encode(Profile)). The profiles are not in the table of receipts,
-// because most queries need no profile. A trigger removes a profile together with its receipt.
+// The table `profiles` stores the profiles of jobs (encode(Profile)). A profile shows the job's use of resources over time. The
+// profiles are not in the table of receipts, because most queries need no profile. A trigger removes a profile together with its
+// receipt.
 #pragma once
 
 #include "store/sqlite.hpp"

@@ -23,8 +23,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// kCounts counts the receipts of each user, and not the bytes of the receipts. The size of a receipt is limited, so the user with
-// the most receipts fills the history. To count receipts, sqlite reads only the index by_uid.
+// kCounts counts the receipts of each user, and not the bytes of the receipts. The size of a receipt is limited, so a user can
+// fill the history only with a large number of receipts. To count receipts, sqlite reads only the index by_uid.
 constexpr const char* kCounts =
     "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
@@ -101,9 +101,9 @@ private:
         return fromUsec<RealTime>(*oldest) <= *tooOldUntil_;
     }
 
-    /// Removes receipts with a sequence of at most `last`, and returns how many receipts it has removed. removeUpTo() first
-    /// removes receipts that are too old. The next receipts to be removed are the oldest receipts of the user who has the most
-    /// receipts. A user who fills the history does not cause the removal of other users' receipts.
+    /// Removes receipts whose sequence is at most `last`, and returns the number of removed receipts. removeUpTo() first removes
+    /// receipts that are too old. The next receipts to be removed are the oldest receipts of the user who has the most receipts.
+    /// A user who fills the history does not cause the removal of other users' receipts.
     Result<std::uint64_t> removeUpTo(std::uint64_t last, std::uint64_t bytes, std::uint64_t limit) const {
         if (tooOldUntil_) {
             removeOld_.bind(":until", *tooOldUntil_);
@@ -120,12 +120,12 @@ private:
         return remove(removeOfUser_, last, limit);
     }
 
-    /// Finds the user who has the most receipts. If a user has several ids, idWithMost() adds up the receipts of all ids.
-    /// Returns one of the user's ids: the id with the most receipts. If there are no receipts, the result is 0.
+    /// Finds the user who has the most receipts. For a user with several ids, idWithMost() adds the numbers of receipts of all
+    /// the user's ids. Returns one of the user's ids: the id with the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            /// A user may have several user ids, such as subordinate user ids. `most` describes the id with the most receipts
+            /// A user can have several user ids, such as subordinate user ids. `most` describes the id with the most receipts
             /// among the user's ids. The first element is the number of receipts, and the second element is the id.
             std::pair<std::uint64_t, std::uint64_t> most;
         };

@@ -17,7 +17,7 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
 /// Implements History::unsent(). Error: Internal.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile);
 
-/// Returns the size of the file's pages in use, in bytes. Error: Internal.
+/// Returns the total size of the file's used pages, in bytes. Error: Internal.
 Result<std::uint64_t> bytesInUse(sqlite3* db);
 
 } // namespace pinfold

@@ -32,8 +32,8 @@ public:
     /// files that a crash has left. The function load() fails with the errors of read().
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
-    /// contain the record. If the directory does not exist, the result has no records. The error is Denied if this process may
-    /// not read the directory, and Internal otherwise.
+    /// contain the record. If the directory does not exist, the result has no records. The error is Denied if this process lacks
+    /// the right to read the directory. All other errors are Internal.
     Result<Loaded> read() const;
 
 private:

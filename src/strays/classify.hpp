@@ -19,8 +19,8 @@ struct Place {
     /// The name of the service or scope that contains the cgroup. If the text is empty, the cgroup is not in a service or scope,
     /// and should not have processes.
     std::string_view unit;
-    /// Contains the part of the path that is below the unit. Users and the programs in the unit choose the names of the cgroups
-    /// below the unit.
+    /// Contains the part of the path that is below the unit. Users, or programs that run in the unit, choose the names of the
+    /// cgroups below the unit.
     std::string_view below;
 };
 
@@ -37,7 +37,7 @@ std::string_view jobSliceOf(const Place& place);
 /// Returns true if `place` describes the slice pinfold.slice. The supervisors of jobs run in pinfold.slice.
 bool isSupervisorsHome(const Place& place);
 
-/// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit may be a unit of a user's own
+/// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit can be a unit of a user's own
 /// systemd. If the path is in no unit, the result is the path itself. unitForPeople() calls printable() on the result.
 std::string unitForPeople(std::string_view cgroup);
 

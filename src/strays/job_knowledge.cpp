@@ -63,7 +63,7 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                 "{0} has processes, but pinfoldd does not know its job: `systemctl status {0}` shows them", printable(slice)));
 }
 
-/// Reads each source once. A disagreement between the records, pinfoldd's list and the cgroups may disappear after a moment. A
+/// Reads each source once. A disagreement between the records, pinfoldd's list and the cgroups can disappear after a moment. A
 /// problem such as an unreadable record does not disappear by itself.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
@@ -107,9 +107,9 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // While a job begins or ends, the records, pinfoldd's list and the cgroups may disagree about the job for a moment. Two calls
-    // of learnOnce() may find that the sources disagree about different jobs. learnJobs() reports a disagreement only if every
-    // call of learnOnce() has found that disagreement.
+    // While a job begins or ends, the records, pinfoldd's list and the cgroups can disagree about the job for a moment. One call
+    // of learnOnce() can find a disagreement about one job, and the next call a disagreement about another job. learnJobs()
+    // reports a disagreement only if every call of learnOnce() has found that disagreement.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);

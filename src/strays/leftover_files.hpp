@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The functions in this file find out which job left a file or System V IPC object behind. The function whyKept() says why
-// pinfold keeps the file or object. The functions do not read or remove any file or object.
+// pinfold keeps the file or object. No function in this file reads or removes a file or object.
 #pragma once
 
 #include "base/clock.hpp"
@@ -51,9 +51,9 @@ struct EndedJob {
 };
 
 /// Summarizes the jobs that ran when a file was created, if the jobs have ended. JobsOfFile does not list all jobs, because there
-/// may be thousands of files, and thousands of jobs for each file.
+/// can be thousands of files, and thousands of jobs for each file.
 struct JobsOfFile {
-    static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was created
+    static constexpr std::size_t kMostKeys = 20; ///< several short jobs can run in the second in which an IPC object was created
 
     RealTime started{}; ///< the time at which the first of the jobs started
     RealTime ended{};   ///< the time at which the last of the jobs ended
@@ -106,12 +106,12 @@ struct LeftoverContext {
     Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
-/// pinfold ignores a change of a file if the change comes within the time kMoment after the job's end. The batch system may
-/// change a file right after the job's end. If a clock is coarse, a change during the job may seem to come after the job's end.
+/// pinfold ignores a change of a file if the change comes within the time kMoment after the job's end. The batch system can
+/// change a file right after the job's end. If a clock is coarse, a change during the job can seem to come after the job's end.
 constexpr Microseconds kMoment = 2s;
 
-/// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and
-/// must not be empty.
+/// Returns the reason to keep the file. Returns nullopt if pinfold is allowed to remove the file. `jobs` is the result of
+/// EndedJobs::of(), and must not be empty.
 std::optional<Kept> whyKept(const UserFile& file, const JobsOfFile& jobs, const LeftoverContext& context);
 
 } // namespace pinfold

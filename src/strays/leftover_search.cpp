@@ -59,7 +59,7 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // Before pinfold removes a user's files, it looks at jobs and processes again. The removal of one user's files may
+            // Before pinfold removes a user's files, it looks at jobs and processes again. The removal of one user's files can
             // take so long that the facts about the next user are out of date.
             if (!known || journal_)
                 lookAround();

@@ -42,7 +42,7 @@ struct LeftoverFile {
     /// The jobs that ran when the file was created. If the time of creation is unknown, `jobs` contains the jobs that ran when
     /// the file was last changed.
     JobsOfFile jobs;
-    std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
+    std::optional<Kept> kept; ///< why pinfold keeps the file; unset if pinfold has no reason to keep it
     bool removed = false;
     std::uint64_t others = 0; ///< the number of entries of other users in the directory; pinfold does not remove these entries
     std::optional<std::string> error; ///< the reason why pinfold could not examine the file, or could not remove the file
@@ -66,7 +66,7 @@ struct LeftoverListing {
 };
 
 /// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. If `journal` is given, searchLeftovers() removes
-/// leftovers. For each removal, and for each file that it cannot remove, searchLeftovers() writes a journal entry.
+/// leftovers. searchLeftovers() writes a journal entry for each removed file, and for each file whose removal failed.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 
 } // namespace pinfold

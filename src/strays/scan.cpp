@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kMostProblems = 10;
 
-/// Raises the soft limit of descriptors, because a scan keeps one descriptor for each wanted process. The usual soft limit of
-/// 1024 is for programs that use select(2), and pinfold does not use select(2).
+/// Raises the soft limit of descriptors, because a scan keeps one descriptor for each wanted process. Programs that use select(2)
+/// need the usual soft limit of 1024 descriptors. pinfold does not use select(2).
 void raiseDescriptorLimit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -23,7 +23,8 @@ void raiseDescriptorLimit() {
     }
 }
 
-/// Looks at one process. Returns nullopt if the process is not wanted or has ended.
+/// Looks at one process. Returns nullopt if the process is a kernel thread, or if `wanted` rejects the process's user id. If the
+/// process has ended, look() returns nullopt or the error PidGone.
 Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, const std::function<bool(uid_t)>& wanted) {
     SeenProcess seen;
     auto pidfd = openPidfd(pid);
@@ -40,8 +41,7 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // If the process has ended, a new process may have the same process id. The files below /proc/PID may describe a new process
-    // in place of the ended process.
+    // If the process has ended and a new process has the same process id, the files below /proc/PID describe the new process.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

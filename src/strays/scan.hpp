@@ -23,7 +23,7 @@ struct Scan {
 
 enum class Pidfds { Keep, Close };
 
-/// Keeps the first ten problems and the number of further problems, because thousands of processes may have the same problem.
+/// Keeps the first ten problems and the number of further problems, because thousands of processes can have the same problem.
 void cutShort(std::vector<std::string>& problems);
 
 /// Calls `wanted` with the real user id of each process, and returns the processes for which `wanted` returns true. The result

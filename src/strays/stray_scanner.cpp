@@ -18,9 +18,8 @@ namespace {
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kCommandLinePatience{1}; // the time limit for reading one command line
 
-/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so
-/// pinfold can no longer find the job's pinfold-run in a record. When the job has ended, pinfold-run still runs for a moment,
-/// because it writes its last messages.
+/// Waits a moment for the end of each pinfold-run that looks like a stray. After the end of a job, no record names the job's
+/// pinfold-run any more. When the job has ended, pinfold-run still runs for a moment, because it writes its last messages.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;

@@ -106,7 +106,8 @@ Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, con
     auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // After the call of look(), a stray may have become a supervisor by execve(2). A job of the stray's user may have begun, too.
+    // After the call of look(), a stray has possibly become a supervisor by execve(2). After the call of look(), a job of the
+    // stray's user has possibly begun.
     auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +

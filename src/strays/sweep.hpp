@@ -19,7 +19,7 @@ struct StrayAction {
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// Returns what sweep() does first with the stray in the given mode.
+/// Returns the first action of sweep() for the stray if the mode is `mode`.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
 /// Acts on the strays. Call sweep() only if Findings::areSure() has returned true, and if the strays have pidfds. For each
