@@ -33,8 +33,8 @@ public:
     /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if pinfold cannot read the complete list
     /// of threads.
     Result<std::vector<pid_t>> threads() const;
-    /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups, even if the cgroups are frozen
-    /// (cgroup.kill, Linux 5.14). Error: Internal.
+    /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups (cgroup.kill, Linux 5.14). kill() works
+    /// even if the cgroups are frozen. Error: Internal.
     Result<void> kill() const;
     /// Begins to freeze or to thaw all processes in this cgroup and in the nested cgroups (cgroup.freeze). Call frozen() to find
     /// out whether the freeze or thaw is done. Error: Internal.

@@ -21,8 +21,8 @@ namespace pinfold {
 /// sends signals even for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's limit.
-/// If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free. The file may
-/// be unchanged when CgroupWatch calls the handler.
+/// If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free. Sometimes
+/// CgroupWatch calls the handler although the file is unchanged.
 class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;

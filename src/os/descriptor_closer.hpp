@@ -83,8 +83,8 @@ public:
             closer_->close(owner_, std::move(fd_));
         fd_.reset();
     }
-    /// After belongsTo(), the descriptor counts as a descriptor of `owner`, even if another user passed the descriptor to
-    /// pinfoldd.
+    /// After the call of belongsTo(), DescriptorCloser counts the descriptor for `owner`, even if another user passed the
+    /// descriptor to pinfoldd.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
     /// Returns a ForeignFd with a duplicate of the descriptor. Returns an empty ForeignFd if the process has no free descriptor.

@@ -20,8 +20,8 @@ public:
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
     /// Call giveBack() when pinfoldd begins to send a long answer. giveBack() immediately returns freed memory (for example the
-    /// memory of the answer's data) to the system. When kDelay is over, pinfoldd has sent the message, so giveBack() returns the
-    /// message's memory to the system.
+    /// memory of the answer's data) to the system. giveBack() returns freed memory a second time after kDelay, because pinfoldd
+    /// has sent the answer by that time.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -46,7 +46,7 @@ bool OutputWriters::write(ForeignFd descriptor, std::string text) {
 bool JobOutput::say(const std::string& line) const {
     if (!descriptor_)
         return false;
-    auto own = descriptor_.copy(); // the JobOutput may be destroyed before the line is written
+    auto own = descriptor_.copy(); // the JobOutput can be destroyed before the line is written
     return own && writers_->write(std::move(own), line + "\n");
 }
 

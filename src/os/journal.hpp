@@ -12,7 +12,7 @@ namespace pinfold {
 
 struct JournalEvent {
     int priority = 6;      ///< the level of the entry in syslog(3), such as 3 for an error or 6 for information
-    std::string messageId; ///< the id of the message in 32 hexadecimal digits (message_ids.hpp); may be empty
+    std::string messageId; ///< the id of the message in 32 hexadecimal digits (message_ids.hpp), or an empty text
     std::string message;
     /// Each pair is the name and the value of a field. The name of a field is in upper case, and the value of a field can contain
     /// any bytes.
@@ -37,8 +37,8 @@ private:
     std::string identifier_;
 };
 
-/// Writes to the journal in the thread of a MessageQueue. (SdJournal writes in the thread that calls event().) The event loop may
-/// use a QueuedJournal, because event() does not wait for journald.
+/// Writes to the journal in the thread of a MessageQueue. (SdJournal writes in the thread that calls event().) The event loop is
+/// allowed to use a QueuedJournal, because event() does not wait for journald.
 class QueuedJournal : public Journal {
 public:
     QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}

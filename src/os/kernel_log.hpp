@@ -61,9 +61,8 @@ public:
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
-    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
-    /// the call of watch(). If a kill happened before the call of watch(), KernelLog reports it with the kernel's next line or
-    /// during drain().
+    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. If a kill happened before the call of
+    /// watch(), KernelLog reports it with the kernel's next line or during drain().
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

@@ -13,15 +13,15 @@ namespace pinfold {
 
 /// Queues messages for people. A thread writes the messages in the order in which they came. When journald hangs (for instance
 /// because its disk hangs), every program that writes to journald blocks. The event loop must not block. If the queue is full,
-/// MessageQueue drops new messages and counts them, and reports the count when the queue has room again.
+/// MessageQueue drops and counts new messages. When the queue has room again, MessageQueue reports the count.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor of MessageQueue waits at most for the time kFlush.
+    /// The destructor of MessageQueue waits for at most the time kFlush.
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);
-    /// Waits until the thread has written all messages. The destructor waits at most for the time kFlush.
+    /// Waits until the thread has written all messages. The destructor waits for at most the time kFlush.
     ~MessageQueue();
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;

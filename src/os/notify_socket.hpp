@@ -37,9 +37,9 @@ private:
 
     EventLoop& loop_;
     std::string path_;
-    std::string state_;  ///< the change of state that NotifySocket has not sent yet; may be empty
-    std::string alive_;  ///< the message for the watchdog that NotifySocket has not sent yet; may be empty
-    std::string status_; ///< the status that NotifySocket has not sent yet; may be empty
+    std::string state_;  ///< the change of state that NotifySocket has not sent yet, or an empty text
+    std::string alive_;  ///< the message for the watchdog that NotifySocket has not sent yet, or an empty text
+    std::string status_; ///< the status that NotifySocket has not sent yet, or an empty text
     UniqueFd socket_;    ///< NotifySocket opens the socket only once, because opening it for each text takes 8 system calls
     UniqueFd room_;      ///< an epoll(7) descriptor that is readable when socket_ is writable
     EventHandle roomAgain_;

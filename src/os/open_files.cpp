@@ -28,8 +28,8 @@ constexpr std::size_t kMostMaps = 256 << 20;
 /// error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// Lists the entries of the directory, and returns the names that consist only of digits. A directory that is gone counts as
-/// empty.
+/// Lists the entries of the directory, and returns the names that consist only of digits. A directory that no longer exists
+/// counts as empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;

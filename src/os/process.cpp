@@ -334,7 +334,7 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
         return info;
     const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
     auto holder = pid;
-    // readStuck() looks at all threads of the process, because the first thread may have ended while another thread hangs.
+    // readStuck() looks at all threads of the process, because the first thread could have ended while another thread hangs.
     auto thread = uninterruptibleThread(directoryOf(holder) / "task");
     if (thread)
         info->state = kUninterruptible;

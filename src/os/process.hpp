@@ -32,7 +32,7 @@ struct ProcessInfo {
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
-    /// begun to exit. `dying` is always false for a process in state D, because such a process can hang for ever.
+    /// begun to exit. `dying` is always false for a process in state D, because a process in state D can hang for ever.
     bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
@@ -50,7 +50,7 @@ struct ProcessInfo {
     /// caller did not ask for the command line.
     std::string command;
 
-    /// Returns the name of the program that the process runs (comm, at most 15 bytes of the name), made printable by printable().
+    /// Returns the name of the program that the process runs (comm, at most 15 bytes). printable() has made the name printable.
     /// Call name() only if `command` is "[name]".
     std::string name() const { return command.substr(1, command.size() - 2); }
 };

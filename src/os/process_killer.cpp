@@ -33,7 +33,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
                 killInside(pid, pid, path);
     // killListed() goes through the cgroup's list of processes, and then through the cgroup's list of threads. For a process
     // whose first thread has ended, the kernel lists the process only in the last cgroup of the first thread. After the end of
-    // the first thread, the process's remaining threads may have moved into the killed cgroup.
+    // the first thread, the process's remaining threads could have moved into the killed cgroup.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)

@@ -43,7 +43,7 @@ private:
     void killListed(const CgroupDir& cgroup, const std::string& path) const;
     /// Kills the process if its thread `thread` is in the cgroup or below it.
     void killInside(pid_t pid, pid_t thread, const std::string& path) const;
-    /// Kills the process that traces `thread`, if `owner` may send signals to the tracing process.
+    /// Kills the process that traces `thread`, if `owner` has the right to send signals to the tracing process.
     std::optional<pid_t> killTracer(pid_t thread, const UserIds& owner) const;
 
     ProcessTable processes_;

@@ -49,10 +49,11 @@ public:
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
-    /// fails with TimedOut if `look` takes too long, and with Internal if the kernel cannot start a thread. into() fails with
-    /// Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit. ProcessLooks does
-    /// not call `look` while an earlier call for this process hangs, or while too many calls for other processes hang. If all
-    /// calls for one user's processes have taken `timeOfOne` in total, ProcessLooks does not call `look` for this user again.
+    /// fails with TimedOut if `look` takes longer than `patience`. into() fails with Internal if the kernel cannot start a
+    /// thread. into() fails with Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time
+    /// limit. ProcessLooks does not call `look` while an earlier call for this process hangs, or while too many calls for other
+    /// processes hang. If all calls for one user's processes have taken `timeOfOne` in total, ProcessLooks does not call `look`
+    /// for this user again.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });

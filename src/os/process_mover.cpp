@@ -17,7 +17,7 @@ constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
+// If the parent of a process has ended, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
 // `pinfold strays` does not look into PID 1's cgroup. ProcessMover moves no process into PID 1's cgroup. `pinfold strays` takes
 // the process in pinfold.slice for a stray, because no job record contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
@@ -29,8 +29,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // When pinfoldd got the request, the process was not in a job. Before move(), another request may have moved the process into
-    // a job.
+    // When pinfoldd got the request, the process was not in a job. Before move(), another request could have moved the process
+    // into a job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -55,7 +55,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // if the process id was reused, /proc may have described another process
+            continue; // if the process id was reused, /proc could have described another process
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -65,7 +65,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // if the process id was reused, sendHome() may have moved another process into the cgroup `home`
+        from = *home; // if the process id was reused, sendHome() could have moved another process into the cgroup `home`
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
@@ -76,9 +76,9 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
-    // When a process has been put back, the process's children are still in `cgroup`. The process may have forked a child after
-    // strangersIn() listed the cgroup's processes. In the next pass through this loop, clear() finds the children that are still
-    // in `cgroup`.
+    // When a process has been put back, the process's children are still in `cgroup`. The process could have forked a child
+    // after strangersIn() listed the cgroup's processes. In the next pass through this loop, clear() finds the children that are
+    // still in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

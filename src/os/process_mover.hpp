@@ -54,10 +54,10 @@ public:
     /// putBack() moved a process of `owner`, the process might escape from a job. Returns a text that says what putBack() did, or
     /// why putBack() failed. Returns an empty text if putBack() found no process to move or to kill.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
-    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() neither moves nor kills the
-    /// processes in `newcomers` and their descendants. clear() neither moves nor kills pinfoldd's children and their descendants.
-    /// Returns one line for each action of clear() and for each failure.
+    /// Call clear() after a process was moved to `cgroup` by mistake, because the process could have forked children in
+    /// `cgroup`. The function clear() calls putBack() for each process of a user other than `owner`. clear() neither moves nor
+    /// kills the processes in `newcomers` and their descendants. clear() neither moves nor kills pinfoldd's children and their
+    /// descendants. Returns one line for each action of clear() and for each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };

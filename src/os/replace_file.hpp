@@ -14,11 +14,11 @@ namespace pinfold {
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 /// Replaces the file's contents by `text`. replaceFile() first writes the text to a temporary file ".<name>.tmp" in the same
-/// directory, and then renames the temporary file to `file`. A reader sees either the old text or the new text. If replaceFile()
-/// fails, the file keeps the old text. The new file has the mode `mode`, and the umask does not change the mode. If a file with
-/// the temporary name exists already, replaceFile() removes that file and creates a new one. replaceFile() never writes to an old
-/// temporary file, because another user may have created it in the directory. The function replaceFile() does no fsync. The
-/// message of the error Internal contains the file's name.
+/// directory. The last step of replaceFile() renames the temporary file to `file`. A reader sees either the old text or the new
+/// text. If replaceFile() fails, the file keeps the old text. The new file has the mode `mode`, and the umask does not change the
+/// mode. If a file with the temporary name exists already, replaceFile() removes that file and creates a new one. replaceFile()
+/// never writes to an old temporary file, because another user could have created it in the directory. The function
+/// replaceFile() does no fsync. The message of the error Internal contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
 /// Replaces the file in the same way as replaceFile(). When replaceFileDurably() returns, the text is on the disk and survives a

@@ -27,7 +27,7 @@ namespace pinfold {
 /// subordinate ids share the limit.
 ///
 /// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
-/// name service, so results may be incomplete until the name service has answered.
+/// name service, so results can be incomplete until the name service has answered.
 class SubordinateUsers {
 public:
     /// userOf() and idsOf() check whether /etc/subuid has changed, unless the last check was less than kLookAgain ago.
@@ -58,7 +58,7 @@ public:
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
-    /// Returns the results of userOf() for all subordinate ids. Any thread may read the object that owners() returns.
+    /// Returns the results of userOf() for all subordinate ids. Any thread is allowed to read the object that owners() returns.
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();

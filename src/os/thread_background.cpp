@@ -82,7 +82,7 @@ void ThreadBackground::Shared::serve(Lane name) {
         lane.waiting.pop_front();
         lock.unlock();
         item.work();
-        item.work = nullptr; // this thread destroys the data that `work` owns, because the destruction may block
+        item.work = nullptr; // this thread destroys the data that `work` owns, because the destruction can block
         lock.lock();
         if (item.id != 0)
             finished(item.id);

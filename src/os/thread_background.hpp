@@ -22,7 +22,7 @@ public:
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
     /// Destroys the `then` functions of all earlier calls of run(). A destroyed `then` function also destroys the objects that
-    /// the function owns. Call forget() before you destroy an object that a `then` function uses. A `then` function may own
+    /// the function owns. Call forget() before you destroy an object that a `then` function uses. A `then` function can own
     /// objects whose destructors call run().
     void forget() { (void)std::exchange(then_, {}); }
 

@@ -41,7 +41,7 @@ std::optional<unsigned> readNumber(const path& file) {
     return static_cast<unsigned>(*number);
 }
 
-/// Returns the numbers of the directories "<prefix><number>" in ascending order. (The numbers of NUMA nodes and of caches may
+/// Returns the numbers of the directories "<prefix><number>" in ascending order. (The numbers of NUMA nodes and of caches can
 /// have gaps.)
 std::vector<unsigned> numberedChildren(const path& directory, std::string_view prefix) {
     std::vector<unsigned> numbers;

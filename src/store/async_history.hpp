@@ -49,7 +49,7 @@ public:
     bool migrating() const;
 
     /// AsyncHistory calls onOpened each time a thread has opened the file. If a thread has moved a damaged file aside, the opened
-    /// file is new. If somebody has replaced history.db, the file that was opened may be an older copy.
+    /// file is new. If somebody has replaced history.db, the opened file can be an older copy.
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
     /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
     std::function<void(const std::string& words)> onDamage;

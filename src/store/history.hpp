@@ -128,7 +128,7 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< late reports; a report may change a receipt in `receipts` (see amend())
+    std::vector<LateReport> reports = {}; ///< late reports; a report can change a receipt in `receipts` (see amend())
 };
 
 /// Reads and writes the database. Only one thread at a time may use a History. Every method of History can wait for the disk, so
@@ -150,9 +150,9 @@ public:
     ~History();
 
     /// Writes all changes in one transaction. The transaction is durable when write() returns. If a receipt with the same id is
-    /// stored already, write() does not change the stored receipt. A receipt may be stored already, because pinfoldd may write
-    /// the receipt of a job again after a crash. The result contains the stored receipts, with sequence and epoch, in the order
-    /// of `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
+    /// stored already, write() does not change the stored receipt. A receipt is sometimes stored already, because pinfoldd writes
+    /// the receipts of some jobs again after a crash. The result contains the stored receipts, with sequence and epoch, in the
+    /// order of `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that write() has marked as live.
     Result<LiveTable> live() const;

@@ -28,9 +28,9 @@ public:
     };
     News takeNews() { return std::exchange(news_, {}); }
 
-    /// Calls `use` with the open history. If the file turns out to be damaged, HistoryFile moves it aside, and calls `use`
-    /// again with a new file. HistoryFile closes the file after every error except Damaged, because the open connection to the
-    /// database may have caused the error. Error: Internal.
+    /// Calls `use` with the open history. If the file turns out to be damaged, HistoryFile moves it aside, and calls `use` again
+    /// with a new file. HistoryFile closes the file after every error except Damaged, because the open connection to the database
+    /// could have caused the error. Error: Internal.
     template <class T> Result<T> use(const std::function<Result<T>(History&)>& use) {
         auto done = attempt(use);
         if (!done && done.error().code == ErrorCode::Damaged) {

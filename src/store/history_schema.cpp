@@ -48,7 +48,7 @@ constexpr const char* kIndexes = "CREATE INDEX IF NOT EXISTS by_ended ON receipt
                                  "CREATE INDEX by_key ON receipts (key, ended, kind, uid);"
                                  "CREATE INDEX by_uid ON receipts (uid, kind, ended);";
 
-// IF NOT EXISTS is needed because a file of schema 2 may already have the table `clock`.
+// IF NOT EXISTS is needed because a file of schema 2 can already have the table `clock`.
 constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " row INTEGER PRIMARY KEY CHECK (row = 1), boot_id TEXT NOT NULL, boot INTEGER NOT NULL,"
                               " real INTEGER NOT NULL, agreed INTEGER NOT NULL);"

@@ -35,9 +35,9 @@ constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.re
 
 struct HistoryDatabase {
     sqlite::Database db;
-    /// Contains the number of the file's schema. Only a file that was opened for reading may have an older schema. Schema 1 has
-    /// no kinds. Schema 2 has no table `live`. Schema 3 has no JobOutcome::Unknown. Schema 4 has neither the table `numbering`
-    /// nor the table `profiles`.
+    /// Contains the number of the file's schema. If the file has an older schema, the file was opened only for reading. Schema 1
+    /// has no kinds. Schema 2 has no table `live`. Schema 3 has no JobOutcome::Unknown. Schema 4 has neither the table
+    /// `numbering` nor the table `profiles`.
     std::uint64_t schema = 0;
     bool immutable = false; ///< the connection does not see changes that other programs write after the file was opened
 };

@@ -11,7 +11,7 @@ namespace pinfold {
 
 /// Keeps the records of live jobs as <directory>/<E>.json, mode 0600. RecordStore writes a record to a temporary file and renames
 /// that file, so a reader never sees half a record. RecordStore does no fsync, because /run is in memory. When the node goes
-/// down, both the jobs and the files in /run are gone.
+/// down, the jobs end, and the files in /run disappear.
 class RecordStore {
 public:
     explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -55,7 +55,7 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
 
 /// Chooses the strays on which this run of `pinfold strays` acts. If there are more strays than the maximum for one run of
 /// `pinfold strays`, choose() takes strays of all users in turn. Even if one user has very many strays, choose() also takes the
-/// strays of the other users. The strays of a subordinate id count as strays of the id's owner.
+/// strays of the other users. choose() counts the strays of a subordinate id as strays of the user who owns the id.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
     std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray and its number among the strays of its user

@@ -27,7 +27,7 @@ struct Stray {
     bool actedOn() const { return !spared; }
 };
 
-/// Returns the strays among `processes`, sorted by user and pid. `describe` adds the command line of a process, or leaves
+/// Returns the strays among `processes`, sorted by user and pid. `describe` adds the command line of a process, or keeps the text
 /// "[name]" if the command line cannot be read. findStrays() calls `describe` only after all checks that need no command line.
 std::vector<Stray> findStrays(
     std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy, BootTime now,

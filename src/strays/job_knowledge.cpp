@@ -121,7 +121,7 @@ JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const 
             return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
         });
     }
-    if (!disagreements.empty()) // learnOnce() may have read the records just before a new job got its record
+    if (!disagreements.empty()) // learnOnce() could have read the records just before a new job got its record
         if (const auto later = records.read())
             for (const auto& record : later->records)
                 addIdentities(record, known.ours);

@@ -66,7 +66,7 @@ struct JobsOfFile {
 /// Holds the ended jobs of one user.
 class EndedJobs {
 public:
-    /// `jobs` may be in any order. EndedJobs counts a job once even if `jobs` contains the job twice.
+    /// `jobs` can be in any order. EndedJobs counts a job once even if `jobs` contains the job twice.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
     /// Returns the jobs that ran when the file was created. If nobody knows when the file was created, the result contains the

@@ -18,7 +18,7 @@ struct SeenProcess {
 
 struct Scan {
     std::vector<SeenProcess> processes;
-    std::vector<std::string> problems; ///< the reasons why the list of processes may be incomplete
+    std::vector<std::string> problems; ///< the reasons why the list of processes is possibly incomplete
 };
 
 enum class Pidfds { Keep, Close };

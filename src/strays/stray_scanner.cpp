@@ -44,8 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // StrayScanner reads the processes first, and the jobs afterwards. The list of jobs lacks the job of a process only if both
-    // the job and the process have ended.
+    // StrayScanner reads the processes first, and the jobs afterwards. If the list of jobs does not contain the job of a process,
+    // both the job and the process have ended.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kCommandLinePatience, policy_.subordinates);
@@ -84,7 +84,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
     findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, BootClock::now(), describe);
-    // An orphan may have ended together with its job while StrayScanner asked for the list of jobs.
+    // An orphan and its job can end while StrayScanner asks for the list of jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)
             return false;
@@ -99,7 +99,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
 Result<std::string> StrayScanner::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
-        // The process may have ended before commandOf() read the command line, and a new process may have the same pid.
+        // If the process ended before commandOf() read the command line, a new process can have the same pid.
         const auto again = table.read(info.pid);
         if (again && again->started == info.started)
             return command;

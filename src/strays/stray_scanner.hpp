@@ -14,8 +14,8 @@ namespace pinfold {
 struct Findings {
     std::vector<Stray> strays;
     bool jobsKnown = false;
-    std::vector<std::string> unseen; ///< the reasons why there may be strays that StrayScanner has not found
-    std::vector<std::string> doubts; ///< the reasons why a process that was found as a stray may be legitimate
+    std::vector<std::string> unseen; ///< the reasons why StrayScanner could have missed a stray
+    std::vector<std::string> doubts; ///< the reasons why a process in `strays` is possibly not a stray
     std::vector<std::string> unread; ///< the processes whose command lines cannot be read, so that only their names are known
     /// Returns true if StrayScanner has found all strays, and if every element of `strays` is certainly a stray. If areSure()
     /// returns false, pinfold must not kill any process.

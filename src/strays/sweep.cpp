@@ -106,8 +106,8 @@ Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, con
     auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // After the call of look(), a stray has possibly become a supervisor by execve(2). After the call of look(), a job of the
-    // stray's user has possibly begun.
+    // After the call of look(), a stray could have become a supervisor by execve(2). After the call of look(), a job of the
+    // stray's user could have begun.
     auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +

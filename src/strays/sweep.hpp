@@ -23,9 +23,10 @@ using Tell = std::function<void(const Stray&, const StrayAction&)>;
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
 /// Acts on the strays. Call sweep() only if Findings::areSure() has returned true, and if the strays have pidfds. For each
-/// action, sweep() calls `tell`. For a stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays
-/// are gone, or are reported as failures. Before SIGKILL, sweep() finds out again which jobs are live. If sweep() cannot find out
-/// which jobs are live, it fails with the error Internal and takes no further action.
+/// action, sweep() calls `tell`. If SIGTERM does not end a stray, sweep() calls `tell` again for the next action. After SIGKILL,
+/// sweep() waits for the end of the strays, and reports each surviving stray as a failure. Before SIGKILL, sweep() finds out
+/// again which jobs are live. If sweep() cannot find out which jobs are live, it fails with the error Internal and takes no
+/// further action.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold
