@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kReservedForWork = 64;
 /// descriptors are free, pinfoldd starts no new jobs and no new tasks.
 inline constexpr std::uint64_t kReservedForEnds = 256;
 
-/// Root must always find a free descriptor. The connections of all ordinary users together may use at most an eighth of
+/// Root must always find a free descriptor. The connections of all ordinary users together can use at most an eighth of
 /// pinfoldd's descriptors. At most a sixteenth of pinfoldd's descriptors can be unclosed descriptors of ordinary users
-/// (DescriptorCloser). The jobs and tasks of ordinary users may use at most three quarters of pinfoldd's descriptors.
+/// (DescriptorCloser). The jobs and tasks of ordinary users can use at most three quarters of pinfoldd's descriptors.
 inline constexpr std::uint64_t kPartForConnections = 8;
 inline constexpr std::uint64_t kPartForClosing = 16;
 

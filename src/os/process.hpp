@@ -98,10 +98,10 @@ public:
     /// Reads all facts about a process except its command line. Fails with PidGone if the process has ended, or with Internal if
     /// pinfold cannot read or parse a file of the process.
     Result<ProcessInfo> read(pid_t pid) const;
-    /// Reads all facts about a process, including the command line. readWithCommand() may block.
+    /// Reads all facts about a process, including the command line. readWithCommand() can block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
-    /// the result is `info.command`. commandOf() may block.
+    /// the result is `info.command`. commandOf() can block.
     std::string commandOf(const ProcessInfo& info) const;
     /// readStuck() returns all facts that read() returns. If a thread of the process cannot be interrupted, readStuck() reads the
     /// state and the wait point of that thread. If several threads cannot be interrupted, readStuck() prefers a thread that waits

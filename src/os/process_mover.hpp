@@ -30,8 +30,8 @@ struct Newcomer {
 };
 
 /// Moves processes. The unit tests have their own class that implements ProcessMover. Several threads share one ProcessMover, so
-/// each thread holds a shared_ptr to the ProcessMover. All calls may block. The kernel waits for all running forks and exits on
-/// the node before it moves a process.
+/// each thread holds a shared_ptr to the ProcessMover. All calls of ProcessMover can block. The kernel waits for all running
+/// forks and exits on the node before it moves a process.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;

@@ -135,7 +135,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     const bool served = needsThread && Shared::startThread(shared_, laneName);
     // Work does not count as queued if an idle thread is about to take it.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
-        lock.unlock(); // refuse() may call run()
+        lock.unlock(); // refuse() calls onRefused, which can call run()
         refuse(laneName);
         return false;
     }

@@ -29,7 +29,7 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
-// max() compares `last` with the highest number in the table `receipts`, because another program may have added rows to the
+// max() compares `last` with the highest number in the table `receipts`, because another program could have added rows to the
 // table. If the number of a new receipt were already in use, sqlite would not add the receipt.
 constexpr const char* kAddReceipt =
     "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"
