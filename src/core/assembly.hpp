@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Creates the objects that implement the daemon's logic, and connects these objects with each other. If one object learns of an
-// event, the object calls the other objects that have to act on the event. To carry out the request of a caller, JobManager calls
-// objects of the Assembly.
+// event, it calls the objects that have to act on the event. To carry out the request of a caller, JobManager calls objects of
+// the Assembly.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -35,7 +35,8 @@
 namespace pinfold {
 
 /// Contains the objects that implement the daemon's logic, such as JobFreezer. The constructor of Assembly begins to handle the
-/// events of systemd, of the kernel's log and of the cgroups. The destructor of Assembly removes the handlers of the events.
+/// events of systemd, of the kernel's log and of the cgroups. The destructor of Assembly removes the event handlers that the
+/// constructor has set.
 struct Assembly {
     explicit Assembly(CoreContext& context);
     ~Assembly();

@@ -44,12 +44,12 @@ struct CoreContext {
     MetricsCounter& metrics;
     const Config& config; ///< the present configuration; a reload replaces all of its values
     std::string bootId;
-    std::filesystem::path root = "/"; ///< the directory that has /sys, /proc and /run
+    std::filesystem::path root = "/"; ///< the directory that contains the directories sys, proc and run
     /// Returns the owner of a subordinate user id, or the id itself for any other id. Jobs and threads of all ids of one owner
     /// count towards the owner's limits (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Returns the user's own id and the user's subordinate ids. The result is a copy, so threads other than the loop's thread
-    /// may use the result (SubordinateUsers).
+    /// Returns the user's own id and the user's subordinate ids. The result is a copy, so every thread can use the result
+    /// (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
     /// Returns the owners of all subordinate ids that countsAs() knows (SubordinateUsers).
     std::function<std::shared_ptr<const SubordinateOwners>()> owners = [] { return nullptr; };

@@ -24,8 +24,8 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         return std::nullopt;
     if (slice.size() == path.size())
         return job;
-    // In the path, the name of the scope follows the name of the slice. Processes in cgroups that the job has created below the
-    // scope are also processes of the scope.
+    // In `path`, the name of the scope comes directly after the name of the slice. Processes in cgroups that the job has created
+    // below the scope are also processes of the scope.
     path.remove_prefix(slice.size() + 1);
     auto scope = identifyUnit(path.substr(0, path.find('/')));
     return scope && scope->task && scope->key == job->key ? scope : job;

@@ -97,7 +97,7 @@ struct Job {
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< this timer ends the wait for the call of EndJob that reports the leader's end
-    bool reportOver = false; ///< pinfoldd does not wait for EndJob, because EndJob was called or the time is over
+    bool reportOver = false; ///< EndJob was called, or the time for its call is over, so pinfoldd does not wait for EndJob
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system possibly never reports the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
@@ -106,7 +106,7 @@ struct Job {
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
-    /// pinfoldd sends these replies when the job is suspended. While a freeze is in progress, `suspenders` is not empty.
+    /// When the job is suspended, pinfoldd sends all replies in `suspenders`. During a freeze, `suspenders` is not empty.
     std::vector<Reply<void>> suspenders;
     bool resuming = false;       ///< a request to resume the job is in progress
     bool changingLimits = false; ///< systemd is changing the limits of the job

@@ -45,7 +45,7 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            // The node's comment from an earlier pinfoldd possibly names jobs that are over. publish() updates or removes this
+            // The node's comment from an earlier pinfoldd possibly names jobs that are over. publish() corrects the node's
             // comment.
             impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
@@ -125,8 +125,8 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // In the state Accounting, pinfoldd is possibly writing the receipt, so it adds the report's facts to the finished receipt
-    // later.
+    // In the state Accounting, pinfoldd is possibly writing the receipt. `late` adds the facts from EndJob's report to the
+    // finished receipt.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report, caller.admin);
 }

@@ -85,9 +85,9 @@ public:
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
-    /// Changes all limits that are set in `change`. If one of these limits cannot be changed, setLimits() leaves all limits as
-    /// they are. With `force`, a new limit can be lower than the present use of the job. If the job uses more than a new limit
-    /// allows, the kernel can kill processes of the job. The answer contains the job's limits after the change.
+    /// Changes all limits that are set in `change`. If one limit cannot be changed, setLimits() leaves all limits as they are.
+    /// With `force`, a new limit can be lower than the present use of the job. If the job uses more than a new limit allows, the
+    /// kernel can kill processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
     /// Answers when the task has ended, or at once if the task has ended already. A later task can have the number of an ended

@@ -28,8 +28,8 @@ public:
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
     /// pinfoldd calls jobRemoved() when a job is over and has left the list of live jobs.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). The receipt
-    /// contains the exit state from the report.
+    /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). The receipt contains
+    /// the leader's exit state from the late report.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
     /// pinfoldd calls receiptsStored() when a transaction has stored new receipts in the history.
     virtual void receiptsStored(const StoredReceipts& /*stored*/) {}

@@ -33,7 +33,7 @@ struct CreateRequest {
     std::string key;     ///< the job's key; if empty, pinfoldd makes the key manual.<n>; openJob() needs a key
     UniqueFd leader;     ///< the pidfd of the leader; empty for openJob()
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty if the job has no supervisor
-    ForeignFd output;    ///< the job's standard error; pinfoldd writes the line about an out-of-memory kill to it; can be empty
+    ForeignFd output;    ///< the job's standard error, for the line about an out-of-memory kill; can be empty
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};

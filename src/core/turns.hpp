@@ -10,9 +10,9 @@ namespace pinfold {
 
 /// Coordinates actions of two kinds on a job: moves and hits. An action of the kind Move moves processes into the job. A Hit is
 /// an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move can move a wrong
-/// process into the job by mistake, and then puts the wrong process back. If a signal were sent while the wrong process is in the
-/// job, the wrong process would get the signal. The actions begin in the order of the requests. Two actions of the same kind can
-/// run at the same time.
+/// process into the job by mistake, and then puts the wrong process back. Without Turns, a signal could reach a process that a
+/// Move has put into the job by mistake. Actions begin in the order in which callers called take(). Two actions of the same kind
+/// can run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Says which ordinary users may make a request. Root and the members of pinfold-admin may make every request.
+/// Says which ordinary users may make a request. Root and the members of pinfold-admin are allowed to make every request.
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
@@ -43,7 +43,7 @@ struct Rule {
 
 using enum Is;
 
-// The rows are in the order of Action. tests/unit/lint compares the table with docs/security.md.
+// The rows of kRules have the same order as the values of Action. tests/unit/lint compares the table with docs/security.md.
 // clang-format off
 constexpr Rule kRules[] = {
     //                                                           no job     starting   running    suspended  ending     over
@@ -127,7 +127,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// Checks that the caller owns the job, and that owners of jobs may make the request.
+/// Checks that the caller owns the job, and that the owner of a job is allowed to make the request.
 Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -214,8 +214,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the answer is the same as for a job that does not exist, decide() does not check the owner of the job. An answer without
-    // a check of the owner is safe, because everyone may know which jobs are live.
+    // If the table refuses a request in the same way as in Phase::NoJob, decide() does not check the job's owner. The refusal can
+    // reveal that the job is live, but every user is allowed to know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,

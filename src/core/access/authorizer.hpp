@@ -22,10 +22,10 @@ inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
-    /// The call counts towards the limits of the user `countsAs`. For a subordinate id, `countsAs` is the owner of the id
-    /// (SubordinateUsers).
+    /// A call of the caller counts towards the limits of the user `countsAs`. For a subordinate id, `countsAs` is the owner of
+    /// the id (SubordinateUsers).
     uid_t countsAs = uid;
-    bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
+    bool auditor = false; ///< the caller is a member of pinfold-audit, and is allowed to see the jobs of all users
 };
 
 /// For each method of org.pinfold1.Manager, Action has a value with the name of the method. A request through the wrapper's
@@ -81,12 +81,12 @@ struct Target {
     Phase phase = Phase::NoJob;   ///< the phase of the job; NoJob if the action is not about one job
     std::optional<uid_t> owner;   ///< the owner of the job; unset if the job does not exist
     bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
-    bool processesInJob = false;  ///< a process of the request is in a job already
+    bool processesInJob = false;  ///< the request names a process that is in a job already
     bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
     /// looserLimit is the name of a limit that the request makes looser than the default or the present limit. If the request
     /// makes no limit looser, looserLimit is null.
     const char* looserLimit = nullptr;
-    const char* reservedKey = nullptr; ///< the key in the request if users may not use the key; otherwise null
+    const char* reservedKey = nullptr; ///< the key in the request if users must not use this key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
     bool namesOwner = false;           ///< the request names an owner other than the caller
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
@@ -100,7 +100,7 @@ std::optional<Action> actionOf(std::string_view method);
 /// request names. The bus layer calls admit() before it reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
-/// Returns true if the caller may make requests of the kind `action` about the jobs of all users.
+/// Returns true if the caller is allowed to make requests of the kind `action` about the jobs of all users.
 bool isForAllJobs(const Caller& caller, Action action);
 
 /// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If

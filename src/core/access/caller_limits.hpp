@@ -22,8 +22,8 @@ namespace pinfold {
 /// the same limit. Admins have no limits.
 class CallerLimits {
 public:
-    /// kMostWaits is the maximum number of waiting calls of one user. A user may have 10,000 jobs, and for each job, a call may
-    /// wait for the job's end.
+    /// kMostWaits is the maximum number of waiting calls of one user. A user can have 10,000 live jobs, and one call can wait for
+    /// the end of each of these jobs.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
     /// kMostWaitsOfAll is the maximum number of waiting calls of all ordinary users together. The limit on the queries of all
@@ -36,13 +36,12 @@ public:
 
     /// Replaces the list of admins. Root is always an admin.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
-    /// Replaces the list of the users who may read about the jobs of all users.
+    /// Replaces the list of the users who are allowed to see the jobs of all users.
     void setAuditors(std::set<uid_t> auditors) { auditors_ = std::move(auditors); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid), auditors_.contains(uid)}; }
 
-    /// Counts a call that waits for a job's end. The code that handles the call keeps the result of enterWait() until pinfoldd
-    /// has answered the call. Each waiting call needs memory until pinfoldd answers, even if the sender of the call has ended.
-    /// Error: Busy.
+    /// Counts a call that waits for a job's end. Keep the result of enterWait() until pinfoldd has answered the call. Each
+    /// waiting call needs memory until pinfoldd answers, even if the sender of the call has ended. Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
@@ -55,9 +54,8 @@ public:
                 caller.uid)};
     }
 
-    /// Counts a query with which the caller reads the history. The code that handles the query keeps the result of enterQuery()
-    /// until pinfoldd has answered the query. The number of queries is limited because all queries share a few threads. Error:
-    /// Busy.
+    /// Counts a query with which the caller reads the history. Keep the result of enterQuery() until pinfoldd has answered the
+    /// query. The number of queries is limited because all queries share a few threads. Error: Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

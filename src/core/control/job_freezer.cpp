@@ -106,8 +106,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by);
-            // If the owner may not suspend the job, pinfoldd thaws the job. The time for which the job was frozen counts as run
-            // time.
+            // If pinfoldd refuses the suspension, it thaws the job. The time for which the job was frozen counts as run time.
             job->record.suspendedSince.reset();
             failed(job);
             tellSuspenders(*job, allowed);
@@ -178,7 +177,7 @@ void JobFreezer::failed(const JobPtr& job) {
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
     ender_.limitRunTime(job); // somebody may have set a time limit during the freeze
-    // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
+    // After a failed freeze, some processes of the job are possibly still frozen, so pinfoldd thaws the job.
     thawAtOnce(*job);
 }
 

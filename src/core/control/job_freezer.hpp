@@ -12,9 +12,9 @@ public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Suspends the job. If the job is suspended already, suspend() succeeds and changes nothing. The owner may suspend a job
-    /// only while all processes of the job belong to the owner. The errors are JobEnding, SystemdFailed and Busy. The error is
-    /// Busy while another request resumes the job. A request of the job's owner can fail with Denied. If a task of the job is
-    /// starting, a request of the job's owner fails with Busy.
+    /// only while all processes of the job belong to the owner. suspend() can fail with JobEnding, SystemdFailed, Busy or Denied.
+    /// The error is Busy while another request resumes the job. A request of the job's owner can fail with Denied. If a task of
+    /// the job is starting, a request of the job's owner fails with Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);

@@ -18,11 +18,12 @@ public:
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// Sends the signal to the owner's processes. If the job has processes, but no process of the owner, the error is Denied. For
-    /// all other problems, the error is Internal.
+    /// Sends the signal to the owner's processes. If the job has processes, but no process of the owner, the error is Denied. If
+    /// pinfoldd cannot list, read or signal a process of the job, the error is Internal.
     Result<void> signal(int number) const;
     /// Succeeds if all processes of the job belong to the owner. If a process of the job belongs to a different user, the error
-    /// is Denied, and its message names the process. For all other problems, the error is Internal.
+    /// is Denied, and its message names the process. If pinfoldd cannot list or read the processes, the error is
+    /// Internal.
     Result<void> coversAll() const;
 
 private:

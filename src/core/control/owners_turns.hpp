@@ -16,7 +16,7 @@ namespace pinfold {
 /// Lane::Owners. If several users share a queue, at most `atOnce` requests of any one user are in the queue at the same time.
 class OwnersTurns {
 public:
-    /// A user can have at most `most` unfinished requests. Requests in progress and waiting requests are unfinished.
+    /// A user can have at most `most` unfinished requests. A request is unfinished while it waits or is in progress.
     OwnersTurns(std::size_t atOnce, std::size_t most) : atOnce_(atOnce), most_(most) {}
 
     /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn of a request lasts until the caller

@@ -19,8 +19,8 @@ constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
 constexpr Microseconds kScopeWait = 20ms;
 // The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c).
-// The kernel rounds the interval of 10 ms up to the next tick of the kernel's clock. If a job runs for less than 20 ms, PID 1 can
-// learn of the job's end up to 20 ms after the end.
+// The kernel rounds the interval between two reports, 10 ms, up to the next tick of its clock. If a job runs for less than 20 ms,
+// PID 1 can learn of the job's end up to 20 ms after the end.
 constexpr Microseconds kReportedAtOnce = 20ms;
 
 /// Returns true if an out-of-memory kill ended the job's leader, possibly together with other processes of the job.
@@ -67,10 +67,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes to the job's own output why the job was stopped, if neither a supervisor nor the batch system writes this line. A
-/// killed supervisor cannot write why the job was stopped. If the job's program has replaced pinfold-run, the job has no
-/// supervisor. EndJob's answer contains the line, and the caller of EndJob writes the line. Returns true if sayStop() writes the
-/// line.
+/// Writes the reason for the job's stop to the job's own output. Returns true if sayStop() writes the reason. A living supervisor
+/// writes the reason itself, so sayStop() does not write it. A killed supervisor cannot write the reason. If the job's program
+/// has replaced pinfold-run, the job has no supervisor. If the batch system reports the job's end by EndJob, it gets the reason
+/// in the answer and writes the reason itself.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -84,7 +84,7 @@ bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
 struct JobCloser::Closing {
     JobPtr job;
     bool recorded;                 ///< the record has all facts for the receipt, so a restarted pinfoldd does not need the slice
-    std::optional<Receipt> stored; ///< the receipt of the job, as soon as the receipt is durable or set aside
+    std::optional<Receipt> stored; ///< the receipt of the job; unset until the receipt is durable or set aside
     bool sliceGone = false;        ///< the slice is gone, or pinfoldd does not try to remove it any more
 };
 
@@ -166,9 +166,9 @@ void JobCloser::flush() {
 }
 
 /// PID 1 notices an empty scope without a call of pinfoldd, and removes the scope. JobCloser waits a moment for the removal of
-/// the scope before JobCloser asks PID 1 to stop the slice. If PID 1 had to stop the scope, PID 1 would send about twelve
-/// additional signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait would be longer
-/// than the job.
+/// the scope before JobCloser asks PID 1 to stop the slice. If the scope still exists, PID 1 has to stop it, and sends about
+/// twelve signals on the bus for this stop. JobCloser does not wait for the scope of a very short job, because the wait would be
+/// longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;
@@ -210,8 +210,8 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
                        "its slice cannot be removed: " + (outcome ? outcome->message : "cgroup in use"), Trouble::Stop);
             return gone();
         }
-        // systemd 257 does not stop a frozen unit. An administrator may have frozen the unit without pinfoldd, so pinfoldd
-        // thaws the unit first.
+        // systemd 257 does not stop a frozen unit. An administrator can freeze the unit without pinfoldd, so pinfoldd thaws the
+        // unit before it tries again to stop the unit.
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         job->removalTimer = core_.context.loop.after(kSliceRetry, [this, closing, tries] { removeSlice(closing, tries + 1); });
     });

@@ -29,17 +29,17 @@ public:
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
     /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). running() does not wait
-    /// for the row. running() also makes Sampler read the job's usage figures from time to time.
+    /// for the row. running() makes Sampler read the job's usage figures from time to time.
     void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process joins the job after a call of note(). When the new process has ended, JobEnder calls
-    /// note() a second time for the job.
+    /// Call forgetNote() when a process joins the job after a call of note(). When the job is empty again, JobEnder calls note()
+    /// a second time for the job.
     static void forgetNote(Job& job);
 
-    /// Call account() when the job's last process is gone. account() stores the receipt durably and removes the job's units.
-    /// After both steps, account() answers all callers that wait for the end of the job.
+    /// Call account() when the job's last process is gone. account() stores the receipt durably and removes the job's units. When
+    /// the receipt is stored and the units are gone, account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
     /// Call scopeRemoved() when PID 1 has removed a scope of the job.
     void scopeRemoved(const Job& job);

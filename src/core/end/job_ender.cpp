@@ -110,7 +110,7 @@ void JobEnder::ranEmpty(const JobPtr& job) {
         if (!live)
             return;
         live->leaderTimer.reset();
-        if (!populated(*live) && !live->isStartingTasks()) // when the start of a task ends, check() is called again
+        if (!populated(*live) && !live->isStartingTasks()) // at the end of each start of a task, pinfoldd calls check() again
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -134,7 +134,7 @@ void JobEnder::leaderGone(const JobPtr& job) {
     // When the last shepherd has ended by itself, pinfoldd kills all processes that are still in the job.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
-    if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because of the empty slice
+    if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because the slice was empty
         return;
     // If a shepherd kills its process group, the leader and the supervisor end together. pinfoldd can notice the leader's end
     // before or after the supervisor's end.
@@ -232,7 +232,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // The turn of terminate() can be over before PID 1 has answered, because no process can join a job that is ending.
+    // A job that is ending takes no more processes, so terminate() can end its turn before PID 1 has answered.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);
@@ -300,7 +300,7 @@ void JobEnder::cull(const JobPtr& job) {
         if (!live)
             return;
         live->freezeTimer.reset();
-        // If the freeze takes too long, pinfoldd uses cgroup.kill. A write to cgroup.kill ends even frozen processes.
+        // If the freeze takes too long, pinfoldd kills the job with cgroup.kill. cgroup.kill ends even frozen processes.
         (void)live->slice->freeze(false);
         kill(live);
     });
@@ -353,7 +353,7 @@ void JobEnder::emptied(const JobPtr& job) {
     job->terminationDue = false;
     unkillable_.over(*job);
     if (job->isStartingTasks())
-        return; // PID 1 possibly puts a process into the job later; emptied() is called again after the start of the task
+        return; // PID 1 can still put a process into the job; after the start of the task, pinfoldd calls emptied() again
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // Somebody could restart pinfoldd before EndJob's report comes, so pinfoldd stores the record. On a busy node, EndJob's
@@ -361,11 +361,11 @@ void JobEnder::emptied(const JobPtr& job) {
         // change of the job's state.
         return core_.saveSoon(job);
     }
-    // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd can notice
-    // the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned false,
-    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then checks
-    // whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two
-    // calls.
+    // If somebody kills the process group of the leader and the supervisor, both end, and the slice becomes empty. pinfoldd can
+    // notice the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned
+    // false, pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then
+    // checks whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the
+    // two calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

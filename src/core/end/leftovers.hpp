@@ -18,13 +18,14 @@ std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pi
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
-/// has already ended is not a leftover, even if the process is still in the cgroup. reportLeftovers() examines at most
-/// leftovers.report_max processes, and only counts all further processes. Because of the limit leftovers.report_max, a job that
-/// creates processes very fast cannot keep pinfoldd busy. For task 0, reportLeftovers() lists all processes of the job.
+/// has already ended is not a leftover, even if the process is still in the cgroup. reportLeftovers() reads facts about at most
+/// leftovers.report_max processes, and counts the other processes without reading them. Because of the limit
+/// leftovers.report_max, a job that creates processes very fast cannot keep pinfoldd busy. For task 0, reportLeftovers() lists
+/// all processes of the job.
 ///
 /// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. When a
-/// thread has read the command lines, pinfoldd writes the report to the journal. Job::describing is the number of reports that
-/// are not finished.
+/// thread has read the command lines, pinfoldd writes the report to the journal. Job::describing is the number of unfinished
+/// reports on leftovers.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold

@@ -24,10 +24,10 @@ std::vector<pid_t> shepherdsOf(const Job& job) {
 }
 
 /// Sends the signal only if the process is still in the job. The caller read `pid` from a list of the job's processes. If the
-/// listed process has ended since then, the process id can belong to a new process. A process outside of the job must not get the
-/// signal. To be safe, signalInside() first opens a pidfd, and after that reads the cgroup of the process. If the process ends
-/// before signalInside() reads the cgroup, the process id can belong to a new process. A signal through the pidfd reaches only
-/// the process for which signalInside() opened the pidfd.
+/// process has ended since the caller listed the processes, the process id can belong to a new process. A process outside of the
+/// job must not get the signal. To be safe, signalInside() first opens a pidfd, and after that reads the cgroup of the process.
+/// If the process ends before signalInside() reads the cgroup, the process id can belong to a new process. A signal through the
+/// pidfd reaches only the process for which signalInside() opened the pidfd.
 Result<void> signalInside(const CoreContext& context, const std::string& slice, pid_t pid, int signal) {
     const auto pidfd = openPidfd(pid);
     if (!pidfd)

@@ -19,20 +19,19 @@ namespace pinfold {
 
 /// Reads the name of the program that the batch script runs, if the leader of the batch script still exists.
 void readBatchCommand(const CoreContext& context, Job& job);
-/// Call beginTask() when pinfoldd has given a number to a task that joins an existing job. Call beginTask() for the batch script
-/// of an opened job, too.
+/// Call beginTask() when pinfoldd has given a number to a task that joins an existing job. In an opened job, call beginTask() for
+/// the batch script.
 void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);
 /// Call dropTask() if the task did not start.
 void dropTask(Job& job, std::uint32_t number);
 /// Reads the figures of each live task, and the name of the program that the task's leader runs. If the batch script is the
 /// only task, lookAtTasks() reads no figures, but reads the name of the script's program once.
 void lookAtTasks(const CoreContext& context, Job& job);
-/// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job ended
-/// before Sampler read its figures for the first time, lookAtEnd() reads the name of the batch script's program. Until the parent
-/// process reaps an ended leader, pinfoldd can read which program the leader ran. If the job has a supervisor, lookAtEnd() does
-/// not read the name of the batch script's program. Before the job starts, a supervisor already names the leader process after
-/// the batch script's program. Without a supervisor, the leader executes the batch script's program only after the start of the
-/// job.
+/// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If Sampler has
+/// never read figures of the job, lookAtEnd() reads the name of the batch script's program. Until the parent process reaps an
+/// ended leader, pinfoldd can read which program the leader ran. If the job has a supervisor, lookAtEnd() does not read the name
+/// of the batch script's program. Before the job starts, a supervisor gives the leader process the name of the batch script's
+/// program. Without a supervisor, the leader executes the batch script's program only after the start of the job.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
 void endTask(const CoreContext& context, Job& job, std::uint32_t number);
@@ -43,8 +42,8 @@ void continueTasks(Job& job);
 /// Stores how the leader of task `number` ended. Returns false if the exit state is known already, or if the log has no task
 /// `number` with the leader `leader`.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
-/// When a job is over, taskListOf() returns the list of tasks for the job's receipt. Before the call, set all members of
-/// `receipt` except taskList.
+/// When a job is over, taskListOf() returns the list of tasks for the job's receipt. Set all members of `receipt` except taskList
+/// before you call taskListOf().
 std::vector<TaskReceipt> taskListOf(const Job& job, const Receipt& receipt);
 
 } // namespace pinfold

@@ -19,15 +19,15 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // the node's comment names at most this many jobs
+constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs that the node's comment names
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
 /// Returns true if a process waits for a FUSE server that a user possibly runs. A process that waits in FUSE can hold a lock, and
-/// other processes of the job can wait for the lock. If all processes are in user namespaces that users have created, a user runs
-/// the FUSE server. In a user namespace of an ordinary user, only ordinary users mount file systems. If any user runs a FUSE
-/// server on the node, a process outside of users' namespaces can wait for this server. A user can pass an open file of the
-/// user's FUSE server to a process. fusermount mounts a FUSE server in a place that all processes see. If the node's own FUSE
-/// servers answer, a process outside of users' namespaces can wait in FUSE only for a user's server.
+/// other processes of the job can wait for the lock. If every hanging process is in a user namespace that a user has created, a
+/// user runs the FUSE server. In a user namespace of an ordinary user, only ordinary users mount file systems. If any user runs a
+/// FUSE server on the node, a process outside of users' namespaces can wait for this server. A user can pass an open file of the
+/// user's FUSE server to a process. A FUSE file system that fusermount mounts is visible to all processes of the node. If the
+/// node's own FUSE servers answer, a process that waits in FUSE waits for a user's server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -38,12 +38,12 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// kSecondKill is the time between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
+// kSecondKill is the time from a job's second SIGKILL to the report that the job cannot be killed. The kernel needs only
+// milliseconds to kill a process.
 constexpr Microseconds kSecondKill = 1s;
 constexpr Microseconds kLookAgain = 1s;
 
-/// Returns true if the process has ended. If the process ended in the meantime, pinfoldd possibly does not know where in the
-/// kernel the process hung.
+/// Returns true if the process has ended. pinfoldd possibly does not know where in the kernel an ended process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
@@ -117,7 +117,7 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
     const bool looking = core_.describer.describeStuck(
         job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
             if (job->record.state != JobState::Ending || !job->slice->populated())
-                return; // the processes of the job have ended meanwhile
+                return; // the processes of the job have ended since the call of describeStuck()
             std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
             if (named.empty() && !left.empty())
                 return reportLater(job, killedAt);
@@ -132,7 +132,7 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
 }
 
 void UnkillablePolicy::countProcesses(const JobPtr& job, std::size_t left) {
-    // The count is at least 1 even if pinfoldd cannot list the slice's processes, because the slice is not empty.
+    // The slice is not empty, so `count` is at least 1 even if pinfoldd cannot list the slice's processes.
     const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(left, 1));
     auto& most = job->record.unkillableProcesses;
     if (most.value_or(0) >= count)

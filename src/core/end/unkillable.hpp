@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Takes care of jobs with processes that SIGKILL does not end. If a process has outlived SIGKILL for the time unkillable.after,
-// pinfoldd reports the process. After the report, pinfoldd takes the action that the setting unkillable.action names. The process
-// hangs in the kernel, so pinfoldd can only wait until the job's cgroup is empty.
+// pinfoldd reports the process. After pinfoldd has reported a process, pinfoldd takes the action that the setting
+// unkillable.action names. pinfoldd cannot end a process that hangs in the kernel, so pinfoldd waits until the job's cgroup is
+// empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -44,8 +45,8 @@ private:
     /// second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
-    /// Calls report() for the job after a second. As long as the state of the processes cannot be read, pinfoldd takes no action
-    /// against the job.
+    /// Calls report() for the job one second after the call of reportLater(). As long as the state of the processes cannot be
+    /// read, pinfoldd takes no action against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
     /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number. LiveRows
     /// soon writes the number of processes to the history, because the node can go down before the job ends.
@@ -61,7 +62,7 @@ private:
     LiveRows& rows_;
 };
 
-/// Lists the jobs that cannot be killed. pinfoldd writes this list into the node's comment and into the reason of a drain.
+/// Lists the jobs that cannot be killed, for the node's comment and for the reason of a drain.
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;

@@ -34,8 +34,8 @@ struct HistoryTrouble {
 ///
 /// A job waits until its receipt is in the history, but for at most history.patience. If the receipt cannot be written within
 /// history.patience, HistoryWriter sets the receipt aside in a file in /run. When the receipt is set aside, pinfoldd continues to
-/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If the receipts in /run would
-/// exceed 10,000 receipts or 32 MiB, HistoryWriter drops the oldest receipts.
+/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts are set aside,
+/// HistoryWriter drops the oldest receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
@@ -57,7 +57,7 @@ public:
 
     /// Completes an earlier receipt. If the receipt lacks facts that the report has, such as the leader's exit state, amend()
     /// adds the facts. HistoryWriter calls `done` once, after its first attempt to store the changed receipt has succeeded or
-    /// failed. If an attempt fails, HistoryWriter tries again to store the changed receipt. While receipts cannot be written,
+    /// failed. If HistoryWriter could not store the changed receipt, it tries again. While receipts cannot be written,
     /// HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
@@ -104,8 +104,8 @@ private:
     void remember(const Receipt& receipt);
 
     BootTime patienceEnds(const Entry& entry) const;
-    /// Looks for an entry for which `isWanted` returns true. firstThat() searches the running transaction first, and the queue
-    /// after that. Returns null if `isWanted` returns false for every entry.
+    /// Returns the first entry for which `isWanted` returns true. firstThat() searches the running transaction first, and the
+    /// queue after that. Returns null if `isWanted` returns false for every entry.
     const Entry* firstThat(const std::function<bool(const Entry&)>& isWanted) const;
     const Entry* firstWaiting() const;
     void watchPatience();

@@ -29,8 +29,8 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // After the end of the job, another user may have had a job with the same key. A caller without the right to see the jobs of
-    // all users gets only receipts of the caller's own jobs.
+    // Two users can have jobs with the same key, one job after the other. A caller without the right to see the jobs of all users
+    // gets only receipts of the caller's own jobs.
     const auto owner = isForAllJobs(caller, action) ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

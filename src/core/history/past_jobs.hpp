@@ -19,8 +19,8 @@ public:
     /// the history cannot be read.
     void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
 
-    /// Answers with the receipts that match the filter. If the caller is not allowed to see the receipts of the filter's user,
-    /// the error is Denied.
+    /// Answers with the receipts that match the filter. If the filter names a user whose receipts the caller is not allowed to
+    /// see, the error is Denied.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
     /// Answers with the profile of the job whose receipt newestReceipt() returns. profile() can fail with every error of

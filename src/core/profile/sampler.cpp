@@ -11,14 +11,14 @@
 namespace pinfold {
 namespace {
 
-// Sampler reads the figures of a job for the first time when the job is kFirstLook old. Until a job is kLastEarlyLook old,
-// Sampler reads the job's figures each time that the job's age has doubled.
+// When a job reaches the age kFirstLook, Sampler reads the job's figures for the first time. Sampler reads the figures again each
+// time the job has become twice as old, up to the age kLastEarlyLook.
 constexpr Microseconds kFirstLook = 1s;
 constexpr Microseconds kLastEarlyLook = 16s;
 // If several jobs start shortly after each other, Sampler wakes up once and reads the figures of all these jobs.
 constexpr Microseconds kEarlyGrid = 250ms;
-// Sampler needs about 0.1 ms to read the figures of a job. After it has read the figures of kLooksInARow jobs, Sampler lets the
-// loop do other work.
+// Sampler needs about 0.1 ms to read the figures of a job. Sampler reads the figures of kLooksInARow jobs, and then lets the loop
+// do other work.
 constexpr std::size_t kLooksInARow = 16;
 constexpr std::uint64_t kLooksPerSave = 5;
 
@@ -27,7 +27,7 @@ Microseconds ageOf(const Job& job, BootTime now) { return timeBetween(job.record
 /// Returns the first multiple of `step` that is later than `time`.
 BootTime nextMultiple(BootTime time, Microseconds step) { return BootTime((time.time_since_epoch() / step + 1) * step); }
 
-/// Returns the next age after `age` at which Sampler has to read the figures of a young job.
+/// Returns the age at which Sampler next reads the figures of a young job. The argument `age` is the job's present age.
 Microseconds nextEarlyLook(Microseconds age) {
     auto next = kFirstLook;
     while (next <= age)
@@ -123,8 +123,8 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // Sampler possibly reads the figures of a young job shortly before it reads the figures of all jobs. look() does not read the
-    // figures of a job twice within the time kEarlyGrid.
+    // The early reading of a new job's figures can come just before the regular reading of the figures of all jobs. look() does
+    // not read the figures of a job twice within the time kEarlyGrid.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();

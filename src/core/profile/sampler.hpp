@@ -24,7 +24,7 @@ public:
     Sampler(Core& core, LimitWarner& warner, LiveRows& rows);
 
     /// From now on, Sampler reads the figures of the running job `job`. If an earlier pinfoldd has stored a profile of the job,
-    /// Sampler adds its figures to this profile.
+    /// Sampler continues this profile.
     void watch(const JobPtr& job);
     /// Returns the whole profile of a job that has no processes any more. The result has the form that encode(Profile) returns.
     /// If Sampler never read figures of the job, the result is empty. The caller must store the final usage figures in the job's
@@ -32,11 +32,11 @@ public:
     std::string finish(Job& job) const;
     /// Removes everything that Sampler has stored about `job`. Call forget() when the job has left the registry.
     void forget(const Job& job);
-    /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs during the time idle.since. A
-    /// running job is idle if it needed less than idle.memory_share of its memory limit during the time idle.since. A job that is
-    /// younger than idle.since does not count as idle. For a job with neither slots nor a limit on its CPUs, idleJobs() considers
-    /// only the memory. For a job without a memory limit, idleJobs() considers only the CPUs. Returns nullopt if Sampler is
-    /// switched off.
+    /// Counts the idle jobs. IdleJobs::cpus counts the running jobs that used less than `idle.share` of their CPUs during the
+    /// time `idle.since`. IdleJobs::memory counts the running jobs that needed less than `idle.memory_share` of their memory
+    /// limit during the time `idle.since`. A job that is younger than idle.since does not count as idle. For a job with neither
+    /// slots nor a limit on its CPUs, idleJobs() considers only the memory. For a job without a memory limit, idleJobs()
+    /// considers only the CPUs. Returns nullopt if Sampler is switched off.
     std::optional<IdleJobs> idleJobs() const;
     /// If a reload has changed profile.interval, configChanged() switches Sampler on or off.
     void configChanged();
@@ -53,9 +53,9 @@ private:
     LimitWarner& warner_;
     LiveRows& rows_;
     ProfileStore store_;
-    std::multimap<BootTime, WeakJob> early_; ///< the time at which Sampler reads each young job's figures next
+    std::multimap<BootTime, WeakJob> early_; ///< young jobs, each with the time at which Sampler next reads the job's figures
     BootTime nextRound_{};                   ///< the time at which Sampler reads the figures of all jobs next
-    std::vector<WeakJob> due_;               ///< Sampler has to read the figures of these jobs now
+    std::vector<WeakJob> due_;               ///< the jobs whose figures Sampler has to read now
     EventHandle timer_;
     BootTime timerAt_{};
     EventHandle idle_;

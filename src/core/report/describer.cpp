@@ -49,7 +49,7 @@ struct Describer::Reading {
     std::map<pid_t, Clock::time_point> since;
 };
 
-/// Holds the processes of one request. The loop's thread shares the Batch with the threads that work on the request.
+/// Holds the processes of one request. The event loop's thread and the reading threads share a Batch.
 struct Describer::Batch {
     Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
         : reading(std::move(readingArg)), processes(std::move(infos)) {}
@@ -61,7 +61,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // After the list was made, the process may have ended, and a new process may have got its process id.
+            // Since the caller listed the process, the process can have ended, and a new process can have got its process id.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes processes for reports. To return some facts about a process, the kernel has to wait for a lock that the process can
-// hold. Separate threads read these facts, so that pinfoldd's loop never hangs.
+// hold. Separate threads read the facts for which the kernel can wait, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -38,7 +38,7 @@ public:
     ~Describer();
 
     /// Begins to read the command lines of `processes`, and returns at once. The caller gets `processes` from
-    /// ProcessTable::read(). The argument `owner` is the owner of the job that the processes belong to. Describer calls `done`
+    /// ProcessTable::read(). The argument `owner` is the owner of the job that contains `processes`. Describer calls `done`
     /// within kPatience, and possibly before describe() returns. `done` gets the processes in the same order as in `processes`.
     /// If the command line of a process cannot be read, the result has the name of the process in brackets, "[name]". When the
     /// Describer has been destroyed, it does not call `done` any more.
@@ -63,7 +63,7 @@ private:
     };
 
     void serve();
-    /// Makes a thread begin to work on the request. Returns false if no thread is free now.
+    /// Gives the request to a thread. Returns false if no thread is free now.
     bool begin(uid_t user, const std::shared_ptr<Request>& request);
     void finish(const std::shared_ptr<Request>& request);
 

@@ -124,8 +124,9 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // A journal entry about a leftover must not have the field OBJECT_PID=. With OBJECT_PID=, journald would read the command
-        // line of the process. journald would hang as long as somebody holds the lock of the process's memory.
+        // A journal entry about a leftover must not have the field OBJECT_PID=. For an entry with OBJECT_PID=, journald reads the
+        // command line of the process with this id. To read a command line, journald has to wait for the lock of the process's
+        // memory, possibly for ever.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes events into the journal for admins, and counts the events. events.hpp has one function for each kind of event. Each
-// function writes the text and the fields of its event, and increases the event's counter.
+// function in events.hpp writes the text and the fields of its event, and increases the event's counter.
 #pragma once
 
 #include "core/context.hpp"
@@ -20,8 +20,8 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning begins
-/// with the words "rogue process(es) found for task". Sites search their logs for these words, because Grid Engine writes
-/// them, too.
+/// with the words "rogue process(es) found for task". Grid Engine writes the same words as logLeftovers(), and sites already
+/// search their logs for these words.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 

@@ -23,8 +23,8 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    // For each task, the first journal entry names the task and the number of its leftovers. A later entry counts the leftovers
-    // that LeftoverLog has left out. `around` is the size of the first entry and of the later entry.
+    // For each task, the first journal entry names the task and the number of its leftovers. If LeftoverLog leaves out leftovers,
+    // its last entry counts these leftovers. `around` is the size of the first entry and of the last entry together.
     constexpr auto around = 2 * kEntry;
     if (!hasRoom(around))
         return leaveOut(user, share, count);

@@ -18,7 +18,7 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that systemd has started. The argument `time` begins with the first call to systemd, and ends when every
+    /// Counts a scope that systemd has started. The argument `time` is the time from the first call to systemd until every
     /// process is in the scope.
     void scopeStarted(Microseconds time) {
         counts_.scopeStart.observe(time);

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// For each Lane, kWork says what pinfoldd could not do. The warning of tell() contains these words.
+/// For each Lane, kWork says what pinfoldd could not do. tell() puts the text from kWork into its warning.
 constexpr auto kWork = enumNames<Lane>({
     {Lane::HistoryWrite, "change the history"},
     {Lane::HistoryRead, "read the history"},
@@ -49,7 +49,7 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // Background can refuse even the write of the warning, and then calls onRefused(). tell() sets `told.next` first, because
+    // If Background refuses to write the warning of tell(), it calls onRefused(). tell() sets `told.next` first, because
     // onRefused() calls tell() only while `told.next` is unset.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "

@@ -12,11 +12,11 @@
 namespace pinfold {
 
 /// Writes warnings to the journal when Background::run() refuses work. Background::run() refuses work if too many calls hang
-/// already. Each warning names the kind of work that pinfoldd cannot do.
+/// already. Each warning of RefusalLog names the kind of work that Background::run() has refused.
 class RefusalLog {
 public:
-    /// After a warning about a Lane, RefusalLog waits at least for this time before it writes the next warning about this Lane.
-    /// On a busy node, Background can refuse thousands of calls in a second.
+    /// kBetween is the shortest time between two warnings about the same Lane. On a busy node, Background can refuse thousands of
+    /// calls in a second.
     static constexpr Microseconds kBetween = 60s;
 
     explicit RefusalLog(CoreContext& context);

@@ -63,7 +63,7 @@ std::map<std::string, std::string> Allocator::environment(const CpuList& gpus) c
     const auto& config = core_.context.config.gpus;
     std::map<std::string, std::string> variables;
     std::string names;
-    unsigned position = 0; // a program sees only the GPUs that it may open, and numbers them from 0
+    unsigned position = 0; // a program sees only the GPUs that it is allowed to open, and counts these GPUs from 0
     for (const auto gpu : gpus.numbers())
         names += (names.empty() ? "" : ",") + (config.ids.empty() ? std::to_string(position++) : config.ids.at(gpu));
     for (const auto& variable : config.environment)
@@ -102,7 +102,7 @@ std::optional<DeviceRules> Allocator::devicesOf(const JobRecord& record) const {
         return std::nullopt;
     DeviceRules rules;
     const auto add = [&rules](const DeviceRules& more) { rules.insert(rules.end(), more.begin(), more.end()); };
-    // A reload may have removed the profile or the GPU from the configuration. The job gets no devices for a removed profile or a
+    // A reload can remove a device profile or a GPU from the configuration. The job gets no devices for a removed profile or a
     // removed GPU.
     if (record.limits.deviceProfile)
         if (const auto profile = config.devices.find(*record.limits.deviceProfile); profile != config.devices.end())

@@ -54,7 +54,7 @@ std::optional<std::uint64_t> BatchSliceShare::memoryKept(std::uint64_t total) co
         const auto& reserve = core_.context.config.node.memory;
         return reserve && reserve->of(total) < total ? std::optional(reserve->of(total)) : std::nullopt;
     }
-    const auto limit = batch->read("memory.max"); // if the memory controller is missing, the file does not exist
+    const auto limit = batch->read("memory.max"); // without the memory controller, the file memory.max does not exist
     if (!limit)
         return std::nullopt;
     const auto bytes = parseUnsigned(*limit); // the file contains "max" if batch.slice has no limit
@@ -82,8 +82,7 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows which CPUs are
-    // reserved.
+    // Before the first job starts, no cgroup shows which CPUs are reserved, so available() removes the reserved CPUs.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 

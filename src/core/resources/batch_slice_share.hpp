@@ -32,17 +32,17 @@ public:
     /// Returns the topology of the node. If CPUs have become online or offline, topology() reads the topology from the kernel
     /// again. Error: Internal.
     Result<Topology> topology();
-    /// Returns the CPUs or memory nodes that jobs may use. available() reads the list from the file `file` of a cgroup, for
-    /// example "cpuset.cpus.effective", and removes the reserved CPUs. The result is nullopt if the kernel does not have the
-    /// file.
+    /// Returns the CPUs or memory nodes that are available to jobs. available() reads the list from the file `file` of a cgroup,
+    /// for example "cpuset.cpus.effective", and removes the reserved CPUs. If the file `file` does not exist, the result is
+    /// nullopt.
     std::optional<CpuList> available(const char* file) const;
 
     /// Returns the size of the node's memory in bytes, or nullopt if memoryOfNode() cannot read the size from the kernel.
     std::optional<std::uint64_t> memoryOfNode() const;
     /// Returns how many bytes of the node's memory are not available to jobs. The argument `total` is the size of the node's
-    /// memory in bytes. memoryKept() calculates the amount from the memory limit in the cgroup of batch.slice. Before the first
-    /// job has started, batch.slice has no cgroup, so memoryKept() uses node.reserve_memory. The result is nullopt if the
-    /// amount is not known.
+    /// memory in bytes. memoryKept() computes the result from the memory limit in the cgroup of batch.slice. Before the first job
+    /// has started, batch.slice has no cgroup, so memoryKept() uses node.reserve_memory. If pinfoldd cannot find out how much
+    /// memory is not available to jobs, the result is nullopt.
     std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 
 private:

@@ -21,7 +21,7 @@ namespace {
 struct CpuCore {
     CpuPlace place;               ///< the place of the core's lowest CPU (package, NUMA node and L3 cache)
     std::vector<unsigned> online; ///< the core's online hyper-threads
-    std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
+    std::vector<unsigned> usable; ///< the online hyper-threads that are available to jobs
     bool taken = false;
     unsigned size = 0; ///< how many of the requested CPUs the core can provide
 };
@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// `room` says how many CPUs are free in several domains. The first number describes the smallest domain that can hold the
-    /// whole job. Each further number describes the next larger domain.
+    /// `room[0]` is the number of free CPUs in the smallest domain that can hold the whole job. Each later element of `room` is
+    /// the number of free CPUs in the next larger domain.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {
@@ -51,7 +51,7 @@ struct Placement {
     void add(const std::vector<const CpuCore*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// Returns all cores that jobs may use. The result contains free cores and cores that jobs have taken.
+/// Returns all cores that are available to jobs. The result contains free cores and cores that jobs have taken.
 std::vector<CpuCore> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                   HyperThreads hyperThreads) {
     std::map<unsigned, CpuCore> all;
@@ -96,8 +96,8 @@ Domain treeOfFree(const std::vector<CpuCore>& cores) {
 }
 
 /// Chooses some of the cores of one L3 cache. The cores can have different sizes, for example in hybrid processors or if
-/// hyper-threads are offline. If a smaller core is left, pickCores() does not choose a core with more CPUs than the job still
-/// needs.
+/// hyper-threads are offline. If every remaining core has more CPUs than the job still needs, pickCores() takes the smallest of
+/// these cores.
 std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {
     std::vector<const CpuCore*> picked;
     const CpuCore* larger = nullptr;
@@ -140,9 +140,9 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Chooses CPUs for a job that needs several parts of the domain. spread() takes all free CPUs of the emptiest part, and
-/// continues with the other parts in the same way. If one part has all CPUs that the job still needs, spread() takes these CPUs
-/// from the part.
+/// Chooses CPUs from several parts of `domain`, because no single part has enough free CPUs. spread() takes all free CPUs of the
+/// part with the most free CPUs, and then does the same with the other parts. As soon as one part has as many free CPUs as the
+/// job still needs, spread() takes these CPUs from this part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;
@@ -159,8 +159,8 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Chooses free cores of the domain. The sizes of the chosen cores add up to at least `wanted`. Before the call, the caller
-/// checks that the domain has enough free cores, and that `wanted` is at least 1.
+/// Chooses free cores of `domain`. The sizes of the chosen cores add up to at least `wanted`. The domain must have enough free
+/// cores, and `wanted` must be at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

@@ -31,13 +31,13 @@ struct CpuAllocation {
 /// hyper-threads of the core are unusable. With HyperThreads::Share and HyperThreads::Idle, no job gets a core with unusable
 /// hyper-threads. If the CPUs of one L3 cache suffice for the job, the job gets CPUs of only this L3 cache. If no L3 cache has
 /// enough free CPUs, the job gets CPUs of one NUMA node. If no NUMA node has enough free CPUs, the job gets CPUs of one package.
-/// allocateCpus() first prefers the place with the fewest NUMA nodes. Among places with equally many NUMA nodes, it prefers the
-/// place with the fewest L3 caches. If the numbers of L3 caches are equal, too, allocateCpus() prefers the place with the fewest
-/// free CPUs. allocateCpus() fills small places first, so that large places stay free for large jobs. If several places are
-/// equally good, allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists the CPUs of the node
-/// that jobs may use. The argument `taken` lists the CPUs that other jobs have reserved. For equal arguments, allocateCpus()
-/// always returns the same result. The error is LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use
-/// on this node. The error is Busy if the request asks for more CPUs than are free now.
+/// allocateCpus() first prefers the place with the fewest NUMA nodes. Among places with equally many NUMA nodes, allocateCpus()
+/// prefers the place with the fewest L3 caches. Among places with equally many NUMA nodes and L3 caches, allocateCpus() prefers
+/// the place with the fewest free CPUs. allocateCpus() fills small places first, so that large places stay free for large jobs.
+/// If several places are equally good, allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists
+/// the node's CPUs that are available to jobs. The argument `taken` lists the CPUs that other jobs have reserved. For equal
+/// arguments, allocateCpus() always returns the same result. The error is LimitInvalid if the request asks for no CPUs, or for
+/// more CPUs than jobs may use on this node. The error is Busy if the request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 

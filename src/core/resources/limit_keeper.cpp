@@ -34,8 +34,8 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-// The functions unsetValue() return the value that the kernel uses for an unset limit. If the limit is a limit on devices, the
-// result contains the kernel's value for each device in `changed`.
+// The functions unsetValue() return the value that the kernel uses for an unset limit. For a limit on devices, the result
+// contains one value for each device in `changed`.
 std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
 CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
 DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
@@ -155,10 +155,10 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-/// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a text
-/// about the first limit that is not in force. compare() changes the record, but does not store the record on the disk. compare()
-/// need not store the record, because a restarted pinfoldd calls compare() for all running jobs. At the end of each job, pinfoldd
-/// stores the job's record.
+/// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. If limits are
+/// not in force, compare() returns a text about the first of these limits. compare() changes the record, but does not store the
+/// record on the disk. compare() need not store the record, because a restarted pinfoldd calls compare() for all running jobs. At
+/// the end of each job, pinfoldd stores the job's record.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -241,8 +241,8 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. If a limit is
-    // raised, the lower limit of the scope stays in force until the scope gets the new limit.
+    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. While a limit is
+    // being raised, the scope's old limit stays in force until the scope gets the new limit.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -301,8 +301,8 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
-    // The callbacks ignore failures of systemd, because pinfoldd has already written a warning that names the limits. After each
-    // restart, pinfoldd compares the limits of running jobs with the files of the cgroups.
+    // The callbacks of setProperties() ignore errors, because pinfoldd has already written a warning that names the limits. After
+    // each restart, pinfoldd compares the limits of running jobs with the files of the cgroups.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -33,9 +33,9 @@ public:
         /// kernel can kill processes to enforce the limit.
         bool force = false;
     };
-    /// Changes all limits that are set in `change`. If one of these limits cannot be changed, change() leaves all limits as they
-    /// are. The answer contains the job's limits after the change. change() fails with LimitInvalid, LimitUnenforceable,
-    /// JobEnding, Busy or SystemdFailed.
+    /// Changes all limits that are set in `change`. If one limit cannot be changed, change() leaves all limits as they are. The
+    /// answer contains the job's limits after the change. change() fails with LimitInvalid, LimitUnenforceable, JobEnding, Busy
+    /// or SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
     /// Passes the limits in the job's record to systemd again. Call restore() after a restart of pinfoldd, because the restart

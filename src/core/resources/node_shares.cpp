@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kCpu = 1'000'000; // the CPU time that one CPU provides in a second, in microseconds
 constexpr double kMostCpus = 1e12;        // the maximum number of CPUs: a much larger number, multiplied by kCpu, would overflow
 
-/// Adds `held`, the amount that one job holds, to the share. If the job has no limit, give() adds 1 to the number of jobs
-/// without a limit.
+/// Adds `held` to the share. The argument `held` is the amount that one job holds. If the job has no limit, give() adds 1 to the
+/// number of jobs without a limit.
 void give(NodeShare& share, std::optional<std::uint64_t> held) {
     if (!held || *held == kInfinity)
         ++*share.unlimitedJobs;
@@ -22,7 +22,7 @@ void give(NodeShare& share, std::optional<std::uint64_t> held) {
         share.given = *held > kInfinity - *share.given ? kInfinity : *share.given + *held;
 }
 
-/// Returns how much CPU time the CPUs of the job provide in a second, in microseconds. If the job has reserved CPUs, cpusOf()
+/// Returns the CPU time, in microseconds, that the job's CPUs provide in one second. If the job has reserved CPUs, cpusOf()
 /// counts the reserved CPUs. If the job has no reserved CPUs, cpusOf() computes the result from the job's limits. If the job has
 /// neither reserved CPUs nor limits on its CPUs, cpusOf() computes the result from the job's slots.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {

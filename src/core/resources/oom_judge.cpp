@@ -12,14 +12,14 @@
 namespace pinfold {
 namespace {
 
-// For each out-of-memory kill, the kernel first increases a counter in memory.events, and then writes a line to its log. The log
-// line names the killed process.
+// For each out-of-memory kill, the kernel first increases a counter in memory.events, and then writes a line to its log. The line
+// in the kernel's log names the killed process.
 constexpr Microseconds kLineWait = 100ms;
 // The clock of the kernel's log can differ a little from CLOCK_BOOTTIME, the clock of JobRecord::createdBoot.
 constexpr Microseconds kClockSlack = 1s;
 
-/// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is
-/// suspended.
+/// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the kernel's log does not advance while the node
+/// is suspended.
 BootTime bootTimeOf(MonotonicTime logTime) {
     const auto sinceBoot = BootClock::now().time_since_epoch();
     const auto suspended = sinceBoot - std::min(sinceBoot, MonotonicClock::now().time_since_epoch());
@@ -64,8 +64,8 @@ void OomJudge::look(const JobPtr& job, bool final) {
 }
 
 void OomJudge::reported(const OomReport& report) {
-    // The kernel limits the rate of its log lines. The log sometimes contains the line that names the killed process, but lacks
-    // the line that names the cgroup. While the killed process is a zombie, /proc still shows its cgroup.
+    // The kernel limits the rate of its log lines. The kernel's log sometimes contains the line with the killed process, but
+    // lacks the line with the cgroup. While the killed process is a zombie, /proc still shows its cgroup.
     const auto path =
         report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
     const auto identity = path ? identifyPath(*path) : std::nullopt;
@@ -124,8 +124,7 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    // If the batch system calls EndJob at the end of the job, the answer contains a line about the out-of-memory kill. The batch
-    // system copies the line about the kill from EndJob's answer into the job's output.
+    // The batch system copies the line about an out-of-memory kill from EndJob's answer into the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

@@ -30,8 +30,8 @@ public:
     /// cgroup in the form of /proc/PID/cgroup.
     void killedByOomd(std::string_view path);
 
-    /// If one out-of-memory kill must end the whole job, OomJudge calls onWholeJob after the kill. The function onWholeJob ends
-    /// all remaining processes of the job.
+    /// If the job's out-of-memory policy is OomPolicy::Job, OomJudge calls onWholeJob after an out-of-memory kill. The function
+    /// onWholeJob ends all remaining processes of the job.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

@@ -24,9 +24,9 @@ std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted
     std::map<std::string, RealTime> signs;
     for (const auto& job : live.rows) {
         auto& sign = signs[job.bootId];
-        sign = std::max({sign, job.receipt.started, job.receipt.ended}); // at `ended`, Sampler read figures of the job
-        // A receipt does not say in which boot it was written. At each start, pinfoldd writes the receipts of all jobs that were
-        // left from earlier boots. The newest receipt is from the same boot as the jobs that have no receipt yet.
+        sign = std::max({sign, job.receipt.started, job.receipt.ended}); // Sampler read figures of the job at the time `ended`
+        // A receipt does not say in which boot it was written. Each time that pinfoldd starts, it writes receipts for the jobs of
+        // earlier boots. The jobs that lack a receipt ran in the boot in which pinfoldd wrote the newest receipt.
         if (live.newestEnd && *live.newestEnd <= booted)
             sign = std::max(sign, *live.newestEnd);
         if (live.lastVacuum && live.lastVacuum->bootId == job.bootId)

@@ -32,7 +32,7 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
-    /// systemd's first list contained these units, but they had no cgroup at the expected path.
+    /// the units that had no cgroup at the expected path at the time of systemd's first list
     std::set<std::string> withoutCgroup;
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
@@ -147,8 +147,8 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool failed = unit.activeState == "failed";
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
-    // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If the cgroup
-    // has vanished since the first list of units, the scope has ended, although the second list of units contains the scope.
+    // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If a scope had
+    // a cgroup at the time of systemd's first list and has none now, the scope has ended.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
     // If a scope exists and has not failed, the scope has processes. If a scope has processes, but no cgroup at the expected
@@ -177,7 +177,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
 void Reconciler::handleCgroup(Run& run, const std::string& slice) const {
     const auto path = "/" + std::string(kBatchSlice) + "/" + slice;
     if (!core_.context.cgroups.exists(path))
-        return; // the job has ended since suspects() found the job's cgroup
+        return; // the job ended after suspects() had found the job's cgroup
     const bool mayGo = run.found.recordsUnreadable.empty() && core_.context.cgroups.isEmpty(path);
     const bool goes = mayGo && (run.dryRun || removeTree(core_.context.cgroups, path));
     (goes ? run.found.cgroupsRemoved : run.found.cgroupsLeft).push_back(path);

@@ -137,8 +137,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// In a limit on a disk, an earlier pinfoldd may have accepted a path that users can replace. A user could make the path lead
-/// to a different file, and pinfoldd might have to wait for this file.
+/// An earlier pinfoldd possibly stored a limit on a disk under a path that users can replace. If a user replaces the path,
+/// pinfoldd possibly has to wait for the file to which the path leads.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())

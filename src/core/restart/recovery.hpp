@@ -49,8 +49,8 @@ private:
     Result<JobPtr> reopen(JobRecord record) const;
     void forgetUnsteadyDisks(Job& job);
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. If an earlier pinfoldd has
-    /// asked PID 1 to start the scope, PID 1 can start the scope later.
+    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. PID 1 possibly still has to
+    /// handle an earlier pinfoldd's call to start the scope.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

@@ -69,8 +69,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     if (!leader)
         return reply(leader.error());
     // If a caller does not get the answer, the caller repeats the request. The caller's first request may have created the job
-    // already, even if pinfoldd has been restarted after the first request. To find the job, pinfoldd compares the leader of the
-    // request with the leaders of the live jobs.
+    // already, even if pinfoldd has been restarted after the first request. To find the job of the first request, pinfoldd looks
+    // for a live job with the same leader.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(request.output), std::move(reply));
@@ -313,10 +313,10 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. A caller that gets an error from
-/// CreateJob usually ends the leader. If jobs.on_failure allows jobs without a scope, the leader can run without a scope. If PID
-/// 1 moves the leader into the scope after the error, the job becomes a normal job. overdue() stops no unit of the job, because
-/// PID 1 can still move the leader.
+/// When PID 1 hangs, overdue() answers the caller with an error, so that the caller does not wait for PID 1. A caller that gets
+/// an error from CreateJob usually ends the leader. If jobs.on_failure allows jobs without a scope, the leader can run without a
+/// scope. If PID 1 moves the leader into the scope after the caller got the error, the job becomes a normal job. overdue() stops
+/// no unit of the job, because PID 1 can still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
@@ -364,9 +364,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // pinfoldd ends the processes of a job that never ran in the same way as the processes of other jobs. The caller of CreateJob
-    // gets an error, so pinfoldd writes no receipt. If `pinfold-run --exec` has called CreateJob, it is the leader of the job.
-    // The leader needs the grace time to print an error message before it ends.
+    // pinfoldd ends the processes of a job that never ran in the same way as the processes of other jobs. pinfoldd writes no
+    // receipt for a job that never ran, because the caller of CreateJob gets an error. If `pinfold-run --exec` has called
+    // CreateJob, it is the leader of the job. The leader needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

@@ -34,8 +34,8 @@ public:
     /// A request to open a job can find a live job with the same key and the same owner. IfLive says in which cases open() is
     /// allowed to return the live job as its answer.
     enum class IfLive {
-        SameRequest, ///< open() returns a live job with this key only if somebody opened the job
-        JoinAny,     ///< open() returns a live job with this key even if CreateJob made the job
+        SameRequest, ///< open() returns a live job with the request's key only if somebody opened the job
+        JoinAny,     ///< open() returns a live job with the request's key even if CreateJob made this job
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.

@@ -33,7 +33,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto cgroup = context.processes.cgroupOf(*pid);
     if (!cgroup)
         return cgroup.error();
-    // If the process has ended, /proc may have described a later process with the same process id.
+    // If the process has ended, the facts from /proc possibly describe a later process with the same process id.
     if (hasEnded(pidfd.get()))
         return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
     if (info->kernelThread)
@@ -74,8 +74,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice. A process of a job must not become a supervisor. The move to pinfold.slice
-    // would take the process out of its job.
+    // pinfoldd moves supervisors into pinfold.slice. A process of a job must not become a supervisor, because the move to
+    // pinfold.slice takes the process out of its job.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
                                                     supervisor->inJob ? "in a job" : "the leader")};

@@ -16,7 +16,7 @@
 
 namespace pinfold {
 
-/// Describes a process that a caller wants to add to a job. The caller passes the pidfd of the process.
+/// Describes a process that a caller wants to add to a job. The caller names the process by a pidfd.
 struct CheckedProcess {
     UniqueFd pidfd;
     ProcessIdentity identity;

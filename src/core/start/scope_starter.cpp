@@ -51,7 +51,7 @@ struct ScopeStarter::Attempt {
     Callbacks callbacks;
     std::shared_ptr<const std::vector<Newcomer>> processes; ///< the list is shared with the threads that move the processes
     BootTime since;                                         ///< the time at which ScopeStarter began to start the scope
-    bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
+    bool begun = false;                                     ///< systemd has begun to create the units (Outcome::begun)
     bool lost = false; ///< the answer to a call was lost, and the call is possibly still in PID 1's queue
     /// ScopeStarter keeps the placeholders of earlier tries, because a call in PID 1's queue can contain the process ids of these
     /// placeholders.
@@ -67,11 +67,11 @@ struct ScopeStarter::Attempt {
 
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // If a process of an earlier job survived SIGKILL, systemd 252 did not remove the cgroup of the job's slice. A new job
-        // that gets the earlier job's cgroup would inherit the counters of the earlier job.
+        // systemd 252 does not remove the cgroup of a job's slice if a process of the job survives SIGKILL. A new job that gets
+        // the earlier job's cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            // If a process uses the cgroup, neither the removal of the cgroup nor the later start of the scope succeeds.
+            // If a process still uses the cgroup, remove() fails, and the start of the scope fails later.
             (void)context_.cgroups.remove(path);
     }
     highest_ = std::max(highest_, ++inFlight_);
@@ -92,8 +92,9 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
 void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // If many jobs start at once, pinfoldd allocates many messages and frees them later. Much of the freed memory lies between
-    // objects that pinfoldd still uses. Only malloc_trim(3) gives freed memory between such objects back to the kernel.
+    // If many jobs start at once, pinfoldd allocates many messages and frees them later. Much of the memory of freed messages
+    // lies between objects that pinfoldd still uses. Only malloc_trim(3) gives free memory between used objects back to the
+    // kernel.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -173,10 +174,10 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. systemd does not forget a failed unit.
-/// systemd forgets a scope when the kernel reports that the scope has become empty. A scope that has never had a process never
-/// becomes empty. If somebody kills pinfoldd, a scope that has never had a process can remain. After the kill, the placeholder of
-/// the scope is a zombie until PID 1 reaps the placeholder. If PID 1 writes the process id of a zombie to cgroup.procs, the
-/// kernel reports success, but moves nothing.
+/// systemd forgets a scope when the kernel reports that the scope has become empty. If a scope has never had a process, the
+/// kernel does not report the scope as empty. If somebody kills pinfoldd, a scope that has never had a process can remain. A
+/// placeholder of a killed pinfoldd is a zombie until PID 1 reaps the placeholder. If PID 1 writes the process id of a zombie to
+/// cgroup.procs, the kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
@@ -259,8 +260,8 @@ void ScopeStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
-/// Ends the placeholder of the scope, and then informs the caller. When the caller gets the answer, the scope contains only the
-/// job's own processes.
+/// Ends the placeholder of the scope, and then informs the caller. When the caller is informed, the scope contains only the job's
+/// own processes.
 void ScopeStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
         return tell(attempt, result);
@@ -276,8 +277,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process ended before the process was in the scope. Another process may have got the same process id, and PID 1
-    // may have moved the wrong process into the scope.
+    // The job's process ended before the process was in the scope. PID 1 possibly moved a new process with the same process id
+    // into the scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -329,16 +330,16 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not start the job's units again. A second start of the units would create a slice
-        // without limits for a job that does not exist any more.
+        // If the job is over, ScopeStarter must not start the job's units again, because systemd would create a slice without
+        // limits.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// Waits until PID 1 answers again. While PID 1 hangs, its queue can contain calls that pinfoldd has sent. PID 1 can handle the
-/// queued calls later.
+/// Waits until PID 1 answers again. While PID 1 hangs, its queue can contain calls that pinfoldd has sent. When PID 1 answers
+/// again, it handles the calls in its queue.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);

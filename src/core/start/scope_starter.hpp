@@ -2,12 +2,11 @@
 // Starts the scope of a task, and moves processes into the scope. Before ScopeStarter reports a success, ScopeStarter checks in
 // /proc that every live process is in the scope.
 //
-// A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
-// move, a process of an ordinary user can end, and another process can get the same process id. systemd 257 and later accept
-// pidfds, and check each pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move
-// (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start,
-// ProcessMover moves the job's processes into the scope. pinfoldd passes only process ids of placeholders to systemd, and only
-// root can end a placeholder.
+// A call to systemd contains process ids, and systemd moves the processes some time after the call. Before systemd moves a user's
+// process, the process can end, and a new process can get its process id. systemd 257 and later accept pidfds, and check each
+// pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move (src/core/cgroup.c of
+// systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start, ProcessMover moves the job's
+// processes into the scope. pinfoldd passes only process ids of placeholders to systemd, and only root can end a placeholder.
 #pragma once
 
 #include "base/clock.hpp"
@@ -91,7 +90,7 @@ private:
 
     CoreContext& context_;
     std::map<AttemptPtr, EventHandle> waiting_; ///< maps each Attempt that waits to the timer that ends the wait
-    std::vector<pid_t> inDoubt_; ///< ScopeStarter does not need these placeholders any more, but must not release them yet
+    std::vector<pid_t> inDoubt_; ///< placeholders that ScopeStarter does not need any more, but must not release yet
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;

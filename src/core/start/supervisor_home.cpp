@@ -17,8 +17,8 @@ constexpr Microseconds kMoment = 200ms;
 constexpr std::string_view kHome = "/pinfold.slice";
 
 // SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of a
-// batch system. The limits of user.slice apply to all processes of users that are not in jobs. A supervisor in user.slice must
-// stay within the limits of user.slice.
+// batch system. If a user's process is not in a job, the limits of user.slice apply to the process. A supervisor in user.slice
+// must stay within the limits of user.slice.
 constexpr std::string_view kSessions = "/user.slice/";
 
 /// Describes a supervisor that a thread has to move into pinfold.slice.
@@ -46,8 +46,8 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // Before the start of the task, pinfoldd checked that the supervisor was in no job. After the check, a job of the owner may
-    // have adopted the supervisor.
+    // Before the start of the task, pinfoldd checked that the supervisor was in no job. After the check, another job of the owner
+    // has possibly adopted the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};

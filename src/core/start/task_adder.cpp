@@ -32,8 +32,8 @@ Result<void> takesBatchScript(const Job& job) {
 }
 
 /// Checks that the job has fewer tasks than jobs.max_tasks allows. The number of tasks is limited, because each task needs two
-/// file descriptors of pinfoldd. Each task also makes the job's record larger, and pinfoldd writes the whole record at the start
-/// and end of every task.
+/// file descriptors of pinfoldd. Each task makes the job's record larger, and pinfoldd writes the whole record at the start and
+/// end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -236,8 +236,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the new process, and the
-    // caller gets an error.
+    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the process of the new
+    // task, and the caller gets an error.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)
