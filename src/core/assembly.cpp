@@ -54,7 +54,7 @@ void Assembly::look(const std::string& unit) {
 }
 
 void Assembly::lookAtAll() {
-    // The list is a copy, because check() may end a job and remove the job from the registry.
+    // The list is a copy, because check() can end a job and remove the job from the registry.
     const auto jobs = core.registry.all();
     for (const auto& [key, job] : jobs) {
         ender.check(job);

@@ -53,8 +53,8 @@ struct CoreContext {
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
     /// Returns the owners of all subordinate ids that countsAs() knows (SubordinateUsers).
     std::function<std::shared_ptr<const SubordinateOwners>()> owners = [] { return nullptr; };
-    /// Asks the user database for the name of a user. The user database may need a long time for its answer. Only the thread of
-    /// Lane::Names calls nameOfUser.
+    /// Asks the user database for the name of a user. The user database sometimes needs a long time for its answer. Only the
+    /// thread of Lane::Names calls nameOfUser.
     std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {
         return Error{ErrorCode::InvalidArgument, "there is no user database"};
     };

@@ -38,7 +38,7 @@ struct Core {
     OwnersTurns owners{1, kMostOfOwner};              ///< limits how many requests of each user are in Lane::Owners
     OwnersTurns freezes{kFreezesOfOwner, kUnlimited}; ///< limits how many freezes of each user's jobs are in progress
     RefusalLog refusalLog;
-    OutputWriters outputs; ///< these threads write lines to the outputs of the jobs
+    OutputWriters outputs; ///< the threads that write lines to the outputs of the jobs
     Registry registry;
     JobObserver* observer;                 ///< pinfoldd calls a method of `observer` for each event; never null
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down

@@ -152,7 +152,7 @@ Phase phaseOf(const Job& job);
 /// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns how long the job may still run before the run time `limit` is over. If `limit` is unset or infinite, runTimeLeft()
+/// Returns how long the job can still run before the run time `limit` is over. If `limit` is unset or infinite, runTimeLeft()
 /// returns kForever. The time for which a job is suspended does not count as run time.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
@@ -184,8 +184,8 @@ public:
     /// `job`, the result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    /// Returns the jobs of `user`. The result does not contain the jobs of the user's subordinate ids. Running jobs come before
-    /// all other jobs, and newer jobs before older jobs.
+    /// Returns the jobs of `user`. The result does not contain the jobs of the user's subordinate ids. Running jobs come first.
+    /// Among the running jobs and among the other jobs, newer jobs come before older jobs.
     std::vector<JobPtr> jobsOf(uid_t user) const;
     /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;

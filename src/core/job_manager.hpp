@@ -99,7 +99,8 @@ public:
     /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The result contains only jobs whose key is greater than
     /// `key`.
     std::vector<JobSummary> jobsAfter(const std::string& key) const;
-    /// Returns the jobs of a user. Running jobs come before all other jobs, and newer jobs before older jobs.
+    /// Returns the jobs of a user. Running jobs come first. Among the running jobs and among the other jobs, newer jobs come
+    /// before older jobs.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
     /// Counts the live jobs that cannot be killed. A job that waits for a file server of a user does not count as a job that

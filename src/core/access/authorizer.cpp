@@ -13,7 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// Says which ordinary users may make a request. Root and the members of pinfold-admin are allowed to make every request.
+/// Says which ordinary users are allowed to make a request. Root and the members of pinfold-admin are allowed to make every
+/// request.
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
@@ -218,8 +219,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
     // reveal that the job is live, but every user is allowed to know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
-    // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,
-    // and would stay alive when the job ends.
+    // Nobody is allowed to move a process from one job into another. A process that left its job would escape from the limits of
+    // the job, and would stay alive when the job ends.
     if ((action == Action::CreateJob || action == Action::AddTask || action == Action::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says which requests a caller may make in each state of a job. The function decide() is pure. For requests from the bus and for
-// requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every request that
-// the table does not allow. docs/security.md contains a copy of decide()'s table for human readers.
+// Says which requests a caller is allowed to make in each state of a job. The function decide() is pure. For requests from the
+// bus and for requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every
+// request that the table does not allow. docs/security.md contains a copy of decide()'s table for human readers.
 #pragma once
 
 #include "base/result.hpp"
@@ -87,7 +87,7 @@ struct Target {
     /// makes no limit looser, looserLimit is null.
     const char* looserLimit = nullptr;
     const char* reservedKey = nullptr; ///< the key in the request if users must not use this key; otherwise null
-    bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
+    bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job
     bool namesOwner = false;           ///< the request names an owner other than the caller
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
     bool speaksAsBatchSystem = false;  ///< the request contains facts that only the batch system knows
@@ -96,16 +96,16 @@ struct Target {
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may make requests of the kind `action`. The result of admit() does not depend on which job the
-/// request names. The bus layer calls admit() before it reads the arguments of the request. Error: Denied.
+/// Checks whether the caller is allowed to make requests of the kind `action`. The result of admit() does not depend on which job
+/// the request names. The bus layer calls admit() before it reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
 /// Returns true if the caller is allowed to make requests of the kind `action` about the jobs of all users.
 bool isForAllJobs(const Caller& caller, Action action);
 
-/// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If
-/// pinfoldd refuses the request because of the job's phase, the error is NoSuchJob, NoSuchReceipt, AlreadyExists, Busy or
-/// JobEnding.
+/// Decides whether the caller is allowed to make the request. The message of the error Denied says which rule refuses the
+/// request. If pinfoldd refuses the request because of the job's phase, the error is NoSuchJob, NoSuchReceipt, AlreadyExists,
+/// Busy or JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
 /// Returns the result of decide() for a job in the phase `phase` and a caller who is allowed to make the request.

@@ -65,7 +65,7 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
             return reply(std::move(allowed));
         if (takesOver(*job, reply))
             return;
-        // The processes of a starting task may join the job after the freeze, so pinfoldd refuses the suspension.
+        // The processes of a starting task can join the job after the freeze, so pinfoldd refuses the suspension.
         if (job->isStartingTasks())
             return reply(
                 Error{ErrorCode::Busy, fmt::format("a task of job '{}' is being started: try again", job->key().text())});
@@ -118,7 +118,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
     if (job->record.state != JobState::Running)
         return tellSuspenders(*job, {});
     if (!job->record.suspendedSince || job->resuming) {
-        // systemd may have thawed the job first and frozen the job afterwards, so pinfoldd thaws the job once more.
+        // Perhaps systemd thawed the job first and froze the job afterwards, so pinfoldd thaws the job once more.
         if (!job->resuming)
             thawAtOnce(*job);
         return tellSuspenders(*job, resumedMeanwhile(*job));
@@ -145,8 +145,8 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    // If a job ends or is resumed, pinfoldd thaws the job, and must not freeze the job afterwards. The job may have been
-    // resumed while the freeze waited for its turn.
+    // If a job ends or is resumed, pinfoldd thaws the job, and must not freeze the job afterwards. Another request has possibly
+    // resumed the job while the freeze waited for its turn.
     if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)
@@ -173,10 +173,10 @@ void JobFreezer::thawAtOnce(const Job& job) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // the job is over, and another job may already have a unit with the same name
+        return; // the job is over, and another job possibly has a unit with the same name
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
-    ender_.limitRunTime(job); // somebody may have set a time limit during the freeze
+    ender_.limitRunTime(job); // somebody has possibly set a time limit during the freeze
     // After a failed freeze, some processes of the job are possibly still frozen, so pinfoldd thaws the job.
     thawAtOnce(*job);
 }
@@ -197,7 +197,7 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the job's record does not say that the job is suspended. PID 1 may have frozen the job
+    // The slice can be frozen although the job's record does not say that the job is suspended. PID 1 has possibly frozen the job
     // at the request of an earlier pinfoldd. If an earlier pinfoldd lost the bus after its request to freeze a job, the earlier
     // pinfoldd could not thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);

@@ -11,15 +11,15 @@ class JobFreezer {
 public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Suspends the job. If the job is suspended already, suspend() succeeds and changes nothing. The owner may suspend a job
-    /// only while all processes of the job belong to the owner. suspend() can fail with JobEnding, SystemdFailed, Busy or Denied.
-    /// The error is Busy while another request resumes the job. A request of the job's owner can fail with Denied. If a task of
-    /// the job is starting, a request of the job's owner fails with Busy.
+    /// Suspends the job. If the job is suspended already, suspend() succeeds and changes nothing. The owner is allowed to suspend
+    /// a job only while all processes of the job belong to the owner. suspend() can fail with JobEnding, SystemdFailed, Busy or
+    /// Denied. The error is Busy while another request resumes the job. If a task of the job is starting, a request of the job's
+    /// owner fails with Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
-    /// Call restore() after a restart of pinfoldd. An earlier pinfoldd may have ended after it had stored the suspension, but
+    /// Call restore() after a restart of pinfoldd. An earlier pinfoldd possibly ended after it had stored the suspension, but
     /// before it had asked PID 1 to freeze the job.
     void restore(const JobPtr& job);
 
@@ -29,9 +29,9 @@ private:
     void begin(const JobPtr& job, uid_t by, Reply<void> reply);
     void suspended(const JobPtr& job, uid_t by);
     void freeze(const JobPtr& job, SystemdDone done);
-    /// Calls FreezeUnit until the kernel says that the job is frozen. Calls FreezeUnit at most `tries` times. PID 1 may answer
-    /// FreezeUnit before the job is frozen. In systemd 252, PID 1 stops waiting for the freeze when the slice's cgroup.events
-    /// changes (unit_check_cgroup_events in src/core/cgroup.c).
+    /// Calls FreezeUnit until the kernel says that the job is frozen. Calls FreezeUnit at most `tries` times. PID 1 sometimes
+    /// answers FreezeUnit before the job is frozen. In systemd 252, PID 1 stops waiting for the freeze when the slice's
+    /// cgroup.events changes (unit_check_cgroup_events in src/core/cgroup.c).
     void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     /// Thaws the job at once, without a call of Turns::take(), and does not wait for systemd's answer.

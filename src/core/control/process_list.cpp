@@ -25,7 +25,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
         const auto path = context.processes.cgroupOf(*pid);
         const auto identity = path ? identifyPath(*path) : std::nullopt;
         if (!info || !identity || !(identity->key == job.key()))
-            continue; // the process has ended meanwhile, or another process has its process id now
+            continue; // the process has ended, or another process has its process id now
         seen.push_back(std::move(*info));
         tasks.push_back(identity->task.value_or(0));
     }

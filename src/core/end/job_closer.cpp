@@ -100,7 +100,7 @@ void JobCloser::note(Job& job) const {
         return;
     endTasks(core_.context, job);
     auto usage = lookAtUsage(job);
-    addLastLook(usage, job); // if somebody has stopped the slice without pinfoldd, systemd may have removed the counters already
+    addLastLook(usage, job); // if somebody has stopped the slice without pinfoldd, the counters are possibly gone
     dropCurrent(usage);
     const auto& loop = core_.context.loop;
     job.record.figures = FinalFigures{.ended = loop.realTime(),

@@ -65,7 +65,7 @@ void JobEnder::watch(const JobPtr& job) {
     if (!job->record.neverRan)
         closer_.running(job);
     job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
-    if (core_.shutdownSince) // PID 1 may have started the job just before PID 1 began to stop all units for the shutdown
+    if (core_.shutdownSince) // PID 1 possibly started the job just before PID 1 began to stop all units for the shutdown
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
 

@@ -56,11 +56,11 @@ public:
           reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
     /// Watches the leader, the supervisor, the slice and the run time of a running job. If the leader, the supervisor or the
-    /// slice is gone already, watch() acts at once.
+    /// slice is gone already, watch() handles the end at once.
     void watch(const JobPtr& job);
 
-    /// Watches the batch script of a job that somebody opened. If the batch script has ended before the call,
-    /// watchBatchScript() acts at once.
+    /// Watches the batch script of a job that somebody opened. If the batch script has ended already, watchBatchScript() handles
+    /// the end at once.
     void watchBatchScript(const JobPtr& job);
 
     /// Restarts the timers of the run time limit and of the warning about this limit. Call limitRunTime() when the limit has

@@ -24,7 +24,7 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
         return job.slice->processes();
     auto scope = core.context.cgroups.open(scopePath(job.key(), task));
     if (!scope)
-        return std::vector<pid_t>{}; // the scope has become empty meanwhile, and systemd has removed the scope
+        return std::vector<pid_t>{}; // the scope has become empty, and systemd has removed the scope
     return scope->processes();
 }
 

@@ -31,7 +31,7 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
     if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
         task.scopeWatch = std::move(*watched);
-    check(job, number); // the scope may have become empty before pinfoldd began to watch it
+    check(job, number); // the scope has possibly become empty before pinfoldd began to watch it
 }
 
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {

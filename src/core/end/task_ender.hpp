@@ -11,7 +11,7 @@ class TaskEnder {
 public:
     explicit TaskEnder(Core& core) : core_(core) {}
 
-    /// Watches the task's leader and scope. If the leader has ended before the call, watch() acts at once.
+    /// Watches the task's leader and scope. If the leader has ended already, watch() handles the end at once.
     void watch(const JobPtr& job, std::uint32_t number);
 
     /// Checks whether the task's scope still has processes.

@@ -138,7 +138,7 @@ void UnkillablePolicy::countProcesses(const JobPtr& job, std::size_t left) {
     if (most.value_or(0) >= count)
         return;
     most = count;
-    rows_.expect(job); // an administrator may have to reset the node to get rid of the processes
+    rows_.expect(job); // sometimes an administrator has to reset the node to get rid of the processes
 }
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {

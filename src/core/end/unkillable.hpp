@@ -26,8 +26,8 @@ public:
     UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
     /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time unkillable.after begins with the call of
-    /// watch(). Before UnkillablePolicy reports the job, it sends SIGKILL once more. Without the second SIGKILL, a process that
-    /// joined the job after the first SIGKILL would live on.
+    /// watch(). Before UnkillablePolicy reports the job, it sends SIGKILL once more. If a process joined the job after the first
+    /// SIGKILL, the second SIGKILL ends the process.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -41,8 +41,8 @@ public:
 
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
-    /// Reports the job when the second SIGKILL has been sent. If many tasks of a user survive SIGKILL, pinfoldd can send the
-    /// second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
+    /// Calls report() after pinfoldd has sent the second SIGKILL to the job. If many tasks of a user survive SIGKILL, pinfoldd
+    /// can send the second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
     /// Calls report() for the job one second after the call of reportLater(). As long as the state of the processes cannot be

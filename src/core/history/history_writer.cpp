@@ -82,8 +82,8 @@ void HistoryWriter::started() {
 
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
     // Perhaps an earlier pinfoldd set aside a receipt of this job, but ended before the job was over. The receipt of the earlier
-    // pinfoldd may have more figures than the new receipt. HistoryWriter stores the receipt of the earlier pinfoldd in place of
-    // the new receipt.
+    // pinfoldd possibly has more figures than the new receipt. HistoryWriter stores the receipt of the earlier pinfoldd in place
+    // of the new receipt.
     if (const auto* kept = firstThat([&](const Entry& entry) { return entry.size > 0 && entry.receipt.id == receipt.id; }))
         receipt = kept->receipt;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});

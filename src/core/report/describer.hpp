@@ -22,8 +22,9 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time that Describer takes to describe processes. A fact that cannot be read within kPatience is missing in the
-    /// description. If a description lacks a fact, the process usually hangs in the kernel and holds the lock of its own memory.
+    /// The longest time that Describer takes to describe processes. If a fact cannot be read within kPatience, the description
+    /// lacks the fact. If a description lacks a fact, the process usually hangs in the kernel and holds the lock of its own
+    /// memory.
     static constexpr Microseconds kPatience = 1s;
 
     /// The greatest number of threads that read processes of one user at the same time. If one of two threads hangs while it

@@ -27,8 +27,8 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers(), but leaves out processes in `named` if their entries would exceed kMostBytes for the user. After the
-    /// time kStretch, LeftoverLog writes to the journal how many processes did not fit into kMostBytes.
+    /// Calls logLeftovers(). say() leaves out processes in `named` whose entries would exceed the user's limit kMostBytes. After
+    /// the time kStretch, LeftoverLog writes to the journal how many processes did not fit into kMostBytes.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:

@@ -37,7 +37,7 @@ struct CpuAllocation {
 /// If several places are equally good, allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists
 /// the node's CPUs that are available to jobs. The argument `taken` lists the CPUs that other jobs have reserved. For equal
 /// arguments, allocateCpus() always returns the same result. The error is LimitInvalid if the request asks for no CPUs, or for
-/// more CPUs than jobs may use on this node. The error is Busy if the request asks for more CPUs than are free now.
+/// more CPUs than are available to jobs on this node. The error is Busy if the request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 

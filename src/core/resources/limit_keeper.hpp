@@ -39,7 +39,7 @@ public:
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
     /// Passes the limits in the job's record to systemd again. Call restore() after a restart of pinfoldd, because the restart
-    /// may have interrupted a change.
+    /// has possibly interrupted a change.
     void restore(const JobPtr& job);
 
     /// Returns `limits` with the values of `change` in place of the old values. The error is LimitInvalid for a limit that cannot

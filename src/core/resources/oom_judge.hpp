@@ -18,8 +18,8 @@ class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}
 
-    /// Checks at once whether the job has had an out-of-memory kill. watch() also checks for a kill after each change of the
-    /// slice's memory.events.
+    /// Checks at once whether the job has had an out-of-memory kill. watch() checks for a kill after each change of the slice's
+    /// memory.events.
     void watch(const JobPtr& job);
     /// Call conclude() at the end of the job. conclude() judges the kills by the facts that pinfoldd already has, and does not
     /// wait for the kernel's log.

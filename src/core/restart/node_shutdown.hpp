@@ -32,8 +32,8 @@ private:
     EventHandle timer_;
 };
 
-/// Returns true if a shutdown of the node may have ended the job. The announcement of a shutdown possibly reaches pinfoldd only
-/// after the end of the job.
+/// Returns true if a shutdown of the node has possibly ended the job. The announcement of a shutdown possibly reaches pinfoldd
+/// only after the end of the job.
 bool mayBeOfShutdown(const Core& core, const Job& job);
 /// Returns the final result of a job. The argument `result` is the result that the job would have without a shutdown of the node.
 /// If a shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end

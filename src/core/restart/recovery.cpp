@@ -127,9 +127,9 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
-/// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for each start that pinfoldd cannot request
-/// again. pinfoldd cannot request the start of an adopted task again, because the record does not name the processes to adopt.
-/// If a job is ending, pinfoldd does not repeat the request to start a scope, because the job takes no more processes.
+/// An earlier pinfoldd has possibly asked systemd to start scopes. awaitStarts() waits for each start that pinfoldd cannot
+/// request again. pinfoldd cannot request the start of an adopted task again, because the record does not name the processes to
+/// adopt. If a job is ending, pinfoldd does not repeat the request to start a scope, because the job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&

@@ -19,7 +19,7 @@
 namespace pinfold {
 namespace {
 
-/// Refuses a request that reserves CPUs for the job and also sets the limit allowed_cpus.
+/// Refuses a request that both reserves CPUs for the job and sets the limit allowed_cpus.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
@@ -68,9 +68,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // If a caller does not get the answer, the caller repeats the request. The caller's first request may have created the job
-    // already, even if pinfoldd has been restarted after the first request. To find the job of the first request, pinfoldd looks
-    // for a live job with the same leader.
+    // If a caller does not get the answer, the caller repeats the request. The caller's first request has possibly created the
+    // job already, even if pinfoldd has been restarted after the first request. To find the job of the first request, pinfoldd
+    // looks for a live job with the same leader.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(request.output), std::move(reply));
@@ -88,8 +88,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 }
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
-    // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
-    // request that names the job's leader. pinfoldd must check whether the caller is allowed to get the details of the job.
+    // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes can send a request
+    // that names the job's leader. pinfoldd must check whether the caller is allowed to get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     // At the first request of a batch system, the leader possibly does not have the job's standard error yet. When the leader
@@ -213,7 +213,7 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // nextManualNumber() must not return the number of a live job. An admin may have given the key manual.<n> to a live job. A
+    // nextManualNumber() must not return the number of a live job. An admin can have given the key manual.<n> to a live job. A
     // live job has no receipt yet, so the history does not contain the job's key.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))

@@ -182,7 +182,7 @@ void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // An earlier call to PID 1 may have created the unit, and PID 1 may still be starting the unit. A scope that is still
+    // PID 1 possibly created the unit after an earlier call, and is possibly still starting the unit. A scope that is still
     // starting is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, pinfoldd asks
     // PID 1 whether the start of the unit is over. After PID 1 has answered that the start is over, pinfoldd must stop the unit
     // before any other call to PID 1.

@@ -236,8 +236,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the process of the new
-    // task, and the caller gets an error.
+    // The end of the job has possibly begun while the task was starting. If the job is ending, pinfoldd ends the process of the
+    // new task, and the caller gets an error.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)
