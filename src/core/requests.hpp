@@ -42,8 +42,8 @@ struct CreateRequest {
     bool shepherd = false;     ///< the leader is a process of the batch system, and not of the user
     /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
-    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd
-    /// waits for the report only in an opened job, and for at most 10 s.
+    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd waits
+    /// for the report on the leader's end only in an opened job, and for at most 10 s.
     std::optional<Microseconds> reportWithin = {};
 };
 

@@ -11,8 +11,8 @@ namespace pinfold {
 /// Coordinates actions of two kinds on a job: moves and hits. An action of the kind Move moves processes into the job. A Hit is
 /// an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move can move a wrong
 /// process into the job by mistake, and then puts the wrong process back. Without Turns, a signal could reach a process that a
-/// Move has put into the job by mistake. Actions begin in the order in which callers called take(). Two actions of the same kind
-/// can run at the same time.
+/// Move has put into the job by mistake. Actions begin in the order of the calls of take(). Two actions of the same kind can run
+/// at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };

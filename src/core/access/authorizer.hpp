@@ -22,8 +22,8 @@ inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
-    /// A call of the caller counts towards the limits of the user `countsAs`. For a subordinate id, `countsAs` is the owner of
-    /// the id (SubordinateUsers).
+    /// Each call counts towards the limits of the user `countsAs`. For a subordinate id, `countsAs` is the owner of the id
+    /// (SubordinateUsers).
     uid_t countsAs = uid;
     bool auditor = false; ///< the caller is a member of pinfold-audit, and is allowed to see the jobs of all users
 };

@@ -159,7 +159,7 @@ void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
                                  });
 }
 
-/// If an earlier freeze of the job still waits for its turn, the thaw has to wait, too.
+/// If a freeze of the job waits for its turn, a later thaw has to wait until the freeze has had its turn.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();

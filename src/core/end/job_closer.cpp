@@ -96,7 +96,7 @@ void JobCloser::running(const JobPtr& job) {
 }
 
 void JobCloser::note(Job& job) const {
-    if (job.record.figures) // note() or an earlier pinfoldd has already set the figures
+    if (job.record.figures) // note() or an earlier pinfoldd has already set `figures`
         return;
     endTasks(core_.context, job);
     auto usage = lookAtUsage(job);

@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 // The supervisor or the batch system usually reports the leader's end within milliseconds. A supervisor that somebody has stopped
-// at a terminal (Ctrl-Z) never reports the end. A batch system that does not run never reports the end.
+// at a terminal (Ctrl-Z) never reports the leader's end. A batch system that does not run never reports the end.
 constexpr Microseconds kUsual = 10s;
 
 } // namespace
@@ -19,8 +19,8 @@ Microseconds ReportWait::patience(const Job& job) const {
         return 0s;
     if (record.supervisor)
         return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : Microseconds(0);
-    // If somebody ended the job or shut the node down, pinfoldd does not wait for a report on the leader's end. If the report
-    // comes after the end of the job, pinfoldd adds the exit state to the receipt.
+    // If somebody ended the job or shut the node down, pinfoldd does not wait for a report on the leader's end. If the report on
+    // the leader's end comes after the end of the job, pinfoldd adds the exit state to the receipt.
     if (record.cause != JobResult::Exited || core_.shutdownSince)
         return 0s;
     const auto asked = record.reportWithin.value_or(record.linger ? kUsual : Microseconds(0));

@@ -17,7 +17,8 @@ public:
     ReportWait(Core& core, std::function<void(const JobPtr&)> overdue) : core_(core), overdue_(std::move(overdue)) {}
 
     /// Call isAwaited() for a job that is ending. The result is true if pinfoldd still waits for a report on how the leader
-    /// ended. pinfoldd continues to end the job when the report comes, or when the time for the report is over.
+    /// ended. pinfoldd continues to end the job when the report on the leader's end comes, or when the time for the report is
+    /// over.
     bool isAwaited(const JobPtr& job);
     /// Returns true if pinfoldd has to wait for the report on the leader's end before it signals the leader's leftovers. The
     /// batch system has possibly asked the job's processes to end. Some batch systems give the processes time to end, and report

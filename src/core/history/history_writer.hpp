@@ -34,7 +34,7 @@ struct HistoryTrouble {
 ///
 /// A job waits until its receipt is in the history, but for at most history.patience. If the receipt cannot be written within
 /// history.patience, HistoryWriter sets the receipt aside in a file in /run. When the receipt is set aside, pinfoldd continues to
-/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts are set aside,
+/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. Above 10,000 receipts or 32 MiB,
 /// HistoryWriter drops the oldest receipts.
 class HistoryWriter {
 public:

@@ -16,7 +16,7 @@ constexpr Microseconds kLateReport = 1h; // pinfoldd accepts reports that come a
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // After the error Busy, an epilogue repeats its request. When somebody has repaired the full or damaged disk, the
+        // After the error Busy, an epilogue repeats its request. When somebody has repaired the disk of the history, the
         // epilogue's next request gets the receipt.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});

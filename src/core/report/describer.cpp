@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. The class Reading lets only one thread at a time read a process. A process that hangs blocks at
-/// most one thread.
+/// A thread that reads a process can hang. The class Reading lets only one thread at a time read a process. A process that hangs
+/// blocks at most one thread.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 

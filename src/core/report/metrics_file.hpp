@@ -69,8 +69,8 @@ private:
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write must wait
-    /// The last known number of receipts that are not in the archive. The history can be on a disk that hangs, so MetricsFile
-    /// uses the last known number and does not wait for the history.
+    /// The last known number of receipts that are not in the archive. The disk of the history can hang, so MetricsFile uses the
+    /// last known number of receipts and does not wait for the history.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

@@ -41,9 +41,9 @@ struct CpuAllocation {
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 
-/// Returns an allocation of the given CPUs and of their NUMA nodes. The caller of describeCpus() passes CPUs that the batch
-/// system has already chosen. If `cpus` is empty, the error is LimitInvalid. If a CPU in `cpus` does not exist or is offline, the
-/// error is LimitInvalid. The error message contains the numbers of the CPUs that do not exist or are offline.
+/// Returns an allocation that contains `cpus` and the NUMA nodes of `cpus`. The caller of describeCpus() passes CPUs that the
+/// batch system has already chosen. If `cpus` is empty, the error is LimitInvalid. If a CPU in `cpus` does not exist or is
+/// offline, the error is LimitInvalid. The error message contains the numbers of the CPUs that do not exist or are offline.
 Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus);
 
 } // namespace pinfold

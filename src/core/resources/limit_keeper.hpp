@@ -27,7 +27,7 @@ public:
     Result<void> inForce(Job& job) const;
 
     struct Change {
-        ResourceLimits limits; ///< the new values; only the limits that should change are set
+        ResourceLimits limits; ///< the new values; unset for each limit that stays as it is
         uid_t by = 0;
         /// If `force` is true, a limit can be lower than what the job uses now. If the job uses more than the new limit, the
         /// kernel can kill processes to enforce the limit.

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kCpu = 1'000'000; // the CPU time that one CPU provides in a second, in microseconds
 constexpr double kMostCpus = 1e12;        // the maximum number of CPUs: a much larger number, multiplied by kCpu, would overflow
 
-/// Adds `held` to the share. The argument `held` is the amount that one job holds. If the job has no limit, give() adds 1 to the
-/// number of jobs without a limit.
+/// Adds `held` to the share. The argument `held` is the amount that one job holds. If `held` is unset or infinite, give() adds 1
+/// to the number of jobs without a limit.
 void give(NodeShare& share, std::optional<std::uint64_t> held) {
     if (!held || *held == kInfinity)
         ++*share.unlimitedJobs;

@@ -9,10 +9,10 @@
 
 namespace pinfold {
 
-/// Detects out-of-memory kills of processes of a job. For each kill, OomJudge finds out whether the job or the whole node was
-/// out of memory. OomJudge reports the kill at once in the job's own output, in the journal and by a signal on the bus.
-/// OomJudge reads the kills from memory.events of the job's slice. The file memory.events counts the kills in all tasks of the
-/// job. The field "oom" of memory.events counts only cases in which the job reached its own limits. If pinfoldd can read the
+/// Detects out-of-memory kills of processes of a job. For each out-of-memory kill, OomJudge finds out whether only the job or the
+/// whole node was out of memory. OomJudge reports the kill at once in the job's own output, in the journal and by a signal on the
+/// bus. OomJudge reads the kills from memory.events of the job's slice. The file memory.events counts the kills in all tasks of
+/// the job. The field "oom" of memory.events counts only cases in which the job reached its own limits. If pinfoldd can read the
 /// kernel's log, the log says which process was killed.
 class OomJudge {
 public:

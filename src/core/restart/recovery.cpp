@@ -41,7 +41,7 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
     const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
     // The bus delivers calls in the order in which the callers sent the calls. When PID 1 answers listUnits(), PID 1 has already
-    // received every call of the earlier pinfoldd.
+    // received every call that an earlier pinfoldd sent.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});

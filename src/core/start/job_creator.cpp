@@ -68,9 +68,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // If a caller does not get the answer, the caller repeats the request. The caller's first request has possibly created the
-    // job already, even if pinfoldd has been restarted after the first request. To find the job of the first request, pinfoldd
-    // looks for a live job with the same leader.
+    // If a caller of CreateJob does not get the answer, the caller repeats the request. The caller's first request has possibly
+    // created the job already, even if pinfoldd has been restarted after the first request. To find the job of the first request,
+    // pinfoldd looks for a live job with the same leader.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(request.output), std::move(reply));
@@ -319,8 +319,8 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 /// no unit of the job, because PID 1 can still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
-    // can be a pipe. If pinfoldd kept the pipe open, the reader of the pipe would wait for ever for the end of the output.
+    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. If the job's
+    // output is a pipe, the reader of the pipe waits until pinfoldd closes the output.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -364,9 +364,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // pinfoldd ends the processes of a job that never ran in the same way as the processes of other jobs. pinfoldd writes no
-    // receipt for a job that never ran, because the caller of CreateJob gets an error. If `pinfold-run --exec` has called
-    // CreateJob, it is the leader of the job. The leader needs the grace time to print an error message before it ends.
+    // If a job never ran, pinfoldd ends its processes in the same way as the processes of other jobs. pinfoldd writes no receipt
+    // for a job that never ran, because the caller of CreateJob gets an error. If `pinfold-run --exec` has called CreateJob, it
+    // is the leader of the job. The leader needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

@@ -38,9 +38,9 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
         return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
     if (info->kernelThread)
         return refused("a kernel thread");
-    // The pidfd from the caller possibly refers to a single thread. If pinfoldd moved the thread, the kernel would move all
-    // threads of the process, and the other threads can belong to another user. With a file handle of pidfs, every user can make
-    // a pidfd that refers to a thread. The pidfd of a thread looks like the pidfd of a process.
+    // The pidfd from the caller possibly refers to a single thread. If pinfoldd moves one thread, the kernel moves all threads of
+    // the process, and the other threads can belong to another user. With a file handle of pidfs, every user can make a pidfd
+    // that refers to a thread. The pidfd of a thread looks like the pidfd of a process.
     if (info->thread)
         return refused("a thread of another process");
 

@@ -71,7 +71,7 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
         // the earlier job's cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            // If a process still uses the cgroup, remove() fails, and the start of the scope fails later.
+            // If a process still uses the cgroup, remove() and the start of the scope fail.
             (void)context_.cgroups.remove(path);
     }
     highest_ = std::max(highest_, ++inFlight_);

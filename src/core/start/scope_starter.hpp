@@ -72,9 +72,9 @@ private:
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
-    /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true. If
-    /// the scope holds only its placeholder, lookAndTell() begins to move the processes into the scope, and returns true. When
-    /// the processes are in the scope, ScopeStarter tells the caller the outcome.
+    /// Checks whether the start of the scope has ended. If the start has succeeded or failed, lookAndTell() informs the caller
+    /// and returns true. If the scope holds only its placeholder, lookAndTell() begins to move the processes into the scope, and
+    /// returns true. When the processes are in the scope, ScopeStarter tells the caller the outcome.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

@@ -26,7 +26,7 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// Adds a task. A caller that did not get the answer can repeat the request, and pinfoldd then repeats the answer.
+    /// Adds a task. A caller that did not get the answer to AddTask can repeat the request, and pinfoldd then repeats the answer.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply);
     /// If a task was starting when pinfoldd was restarted, resume() continues the start of the task. The argument `isLoaded` is
