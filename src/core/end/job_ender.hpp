@@ -80,8 +80,8 @@ public:
 
     /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the
     /// owner asked for, but at most the job's kill_grace. A job with run_time_grace ends at the latest after the time
-    /// run_time_max plus run_time_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum.
-    /// With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
+    /// run_time_max plus run_time_grace. If the job has no kill_grace, the maximum grace time is jobs.kill_grace of the
+    /// configuration. With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
     /// Handles a call of EndJob that reports how the leader ended. If the job still runs, reportExit() begins to end the job.

@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 // The supervisor or the batch system usually reports the leader's end within milliseconds. A supervisor that somebody has stopped
-// at a terminal (Ctrl-Z) never reports the leader's end. A batch system that does not run never reports the end.
+// at a terminal (Ctrl-Z) never reports the leader's end. A batch system that does not run never reports the leader's end.
 constexpr Microseconds kUsual = 10s;
 
 } // namespace

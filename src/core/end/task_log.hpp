@@ -3,7 +3,7 @@
 // systemd usually removes the scope's cgroup within a millisecond. The counters of a removed cgroup are lost. When pinfoldd
 // learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd can remove the
 // cgroup before pinfoldd has read the task's figures. When Sampler reads the figures of a job, it reads the figures of the job's
-// running tasks, too. pinfoldd reads the figures of a task once more when the task's leader has ended.
+// running tasks at the same time. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"

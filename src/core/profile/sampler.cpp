@@ -134,8 +134,7 @@ void Sampler::look(const JobPtr& job) {
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
-    if (job->recorder.looks() % kLooksPerSave ==
-        0) // pinfoldd ignores errors, because only a restarted pinfoldd reads the stored profile
+    if (job->recorder.looks() % kLooksPerSave == 0) // errors do not matter, because only a restarted pinfoldd reads the profile
         (void)store_.save(job->key(), job->record.id, job->recorder);
 }
 

@@ -41,8 +41,8 @@ public:
     /// Begins to read the command lines of `processes`, and returns at once. The caller gets `processes` from
     /// ProcessTable::read(). The argument `owner` is the owner of the job that contains `processes`. Describer calls `done`
     /// within kPatience, and possibly before describe() returns. `done` gets the processes in the same order as in `processes`.
-    /// If the command line of a process cannot be read, the result has the name of the process in brackets, "[name]". When the
-    /// Describer has been destroyed, it does not call `done` any more.
+    /// If the command line of a process cannot be read, the result contains the name of the process in brackets, "[name]". When
+    /// the Describer has been destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().

@@ -27,7 +27,7 @@ public:
 
     void reported(const OomReport& report);
     /// Call killedByOomd() when systemd-oomd has sent its signal about a kill. The argument `path` is the path of the killed
-    /// cgroup in the form of /proc/PID/cgroup.
+    /// cgroup, as /proc/PID/cgroup shows the path.
     void killedByOomd(std::string_view path);
 
     /// If the job's out-of-memory policy is OomPolicy::Job, OomJudge calls onWholeJob after an out-of-memory kill. The function

@@ -319,7 +319,7 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 /// no unit of the job, because PID 1 can still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. If the job's
+    // After the error, the supervisor does not wait for the job's end, so pinfoldd does not watch the supervisor. If the job's
     // output is a pipe, the reader of the pipe waits until pinfoldd closes the output.
     job->output = {};
     job->supervisor.reset();

@@ -33,8 +33,8 @@ public:
     /// true if systemd has loaded the task's unit and possibly starts the unit later.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
     /// Waits until systemd has started the unit of the task. Use await() if an earlier pinfoldd has asked systemd to start the
-    /// unit, and the unit has no process yet. Before systemd has started the unit, the task has no process. Without await(),
-    /// pinfoldd would conclude that the task has ended.
+    /// unit, and the unit has no process yet. Before systemd has started the unit, the task has no process. Without a call of
+    /// await(), pinfoldd would take a task that has no process yet for an ended task.
     void await(const JobPtr& job, std::uint32_t number);
 
 private:
