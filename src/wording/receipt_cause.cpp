@@ -127,8 +127,7 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     case JobResult::NodeLost:
         return std::string("The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is not "
                            "known: the end shown here is the last time at which the node is known to have run.") +
-               (receipt.usage.cpuUser ? " pinfold stored the figures of the job's use up to 5min before the node went down."
-                                      : "");
+               (receipt.usage.cpuUser ? " The figures show what the job had used at most 5min before the node went down." : "");
     case JobResult::Lost:
         return "It was lost: its systemd units disappeared.";
     }

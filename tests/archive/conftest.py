@@ -98,8 +98,8 @@ class Archive:
         self.sql((SCHEMA / "0001.sql").read_text(), "-1")
 
     def put(self, receipts, node="node1", **lot):
-        """Sends all the receipts with one call of pinfold.put(), as the node `node`. Returns the position that the archive has for the node after the
-        call."""
+        """Sends all the receipts with one call of pinfold.put(), as the node `node`. Returns the sequence number up to which the archive
+        has the node's receipts after the call."""
         return int(self.sql(put_statement(receipts, node=node, **lot), node=node).split("|")[0])
 
     def refused(self, receipts, certificate="node1", **lot):

@@ -164,8 +164,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """A disturbance of the plan begins when the first `Event.after` jobs have begun. A lasting disturbance ends when the first `Event.until` jobs
-    have begun. The disturbance ends earlier after LONGEST_WINDOW seconds, or if all jobs are over."""
+    """A disturbance of the plan begins as soon as `Event.after` jobs have begun. `Event.after` is a number of jobs. A lasting disturbance ends as
+    soon as `Event.until` jobs have begun. The disturbance ends earlier after LONGEST_WINDOW seconds, or if all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")

@@ -253,8 +253,8 @@ TEST(Cause, everyOneHasItsSentence) {
           {JobResult::NodeShutdown, "The node was shut down while it ran."},
           {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
                                 "not known: the end shown "
-                                "here is the last time at which the node is known to have run. pinfold stored the figures "
-                                "of the job's use up to 5min before the node went down."},
+                                "here is the last time at which the node is known to have run. The figures show what the "
+                                "job had used at most 5min before the node went down."},
           {JobResult::Lost, "It was lost: its systemd units disappeared."}}) {
         auto receipt = sample();
         receipt.result = result;
