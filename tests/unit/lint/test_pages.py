@@ -45,6 +45,16 @@ def test_the_page_for_users_explains_all_advice():
     assert len(advice) > 15 and [text for text in advice if text not in page and text != "% of its time"] == []
 
 
+def test_the_page_explains_each_reason_of_archive_status():
+    source = re.search(r"^std::string archiveTrouble.*?^}", (TOP / "src/cli/archive_status.cpp").read_text(), re.M | re.S)[0]
+    reasons = re.findall(r'add\(fmt::format\("([^"]+)"', source)
+    section = re.search(r"^\*status\*$.*?^\*prune\*$", (TOP / "docs/man/pinfold.1.scd").read_text(), re.M | re.S)[0]
+    explained = re.findall(r"^\t- _([^_]+)_:", section, re.M)
+    assert len(reasons) > 4
+    assert [reason for reason in reasons if not any(words in reason for words in explained)] == []
+    assert [words for words in explained if not any(words in reason for reason in reasons)] == []
+
+
 def test_every_page_is_installed():
     pages = [path for pattern in ("*.md", "*.svg") for path in (TOP / "docs").rglob(pattern)]
     installed = re.search(r"^pages = \[(.*?)^\]", (TOP / "docs/meson.build").read_text(), re.M | re.S)[1]
