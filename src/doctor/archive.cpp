@@ -3,6 +3,7 @@
 // archive's answers in its metrics file, and the doctor reads this file.
 #include "base/parse.hpp"
 #include "base/paths.hpp"
+#include "doctor/certificate_expiry.hpp"
 #include "doctor/checks.hpp"
 #include "model/first_end.hpp"
 
@@ -14,9 +15,7 @@ namespace {
 
 using Figures = std::map<std::string, std::string, std::less<>>;
 
-constexpr Microseconds kDay = 24h;
-constexpr Microseconds kRenewal = 30 * kDay; ///< if a certificate expires in less than the time kRenewal, the doctor warns
-constexpr Microseconds kSilence = 30min;     ///< pinfold-ship tries again after at most 10 minutes
+constexpr Microseconds kSilence = 30min; ///< pinfold-ship tries again after at most 10 minutes
 constexpr const char* kUnit = "pinfold-ship.service";
 
 Figures read(const Files& files) {
@@ -139,17 +138,9 @@ void checkGaps(const Figures& figures, Findings& findings) {
 }
 
 void checkCertificate(const Host& host, const Figures& figures, Findings& findings) {
-    const auto expires = timeOf(figures, "pinfold_ship_certificate_expires_seconds");
-    if (!expires)
-        return; // pinfold-ship could not read the certificate; the check archive.reached reports this problem
-    const auto remedy = "renew the certificate; pinfold-ship uses the new one at its next connection";
-    if (*expires <= host.now)
-        findings.fail("archive.certificate", "the certificate of this node has expired", remedy);
-    else if (const auto left = *expires - host.now; left < kRenewal)
-        findings.warn("archive.certificate", "the certificate of this node expires in " + counted(left / kDay, "day", "days"),
-                      remedy);
-    else
-        findings.ok("archive.certificate", "the certificate of this node expires in " + counted(left / kDay, "day", "days"));
+    // If pinfold-ship could not read the certificate, the check archive.reached reports this problem.
+    if (const auto expires = timeOf(figures, "pinfold_ship_certificate_expires_seconds"))
+        addCertificate(findings, *expires, host.now, "pinfold-ship");
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "certificates.hpp"
 #include "healthy_host.hpp"
 
 namespace pinfold::test {
@@ -100,6 +101,7 @@ protected:
     LoginNodeTest() {
         write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"archive.example.org\"\nask = true\n");
         write("etc/pinfold/archive/node.key", "");
+        write("etc/pinfold/archive/node.crt", kLogin1);
         keyMode(0640);
         host_.units["pinfold-ship.service"] = {{"LoadState", "not-found"}, {"ActiveState", "inactive"}};
         host_.units["pinfold-archive.socket"] = {
@@ -112,7 +114,7 @@ protected:
 };
 
 TEST_F(LoginNodeTest, isCheckedOnlyWhereUsersAskTheArchive) {
-    for (const char* check : {"archive.socket", "archive.answer", "archive.key"})
+    for (const char* check : {"archive.socket", "archive.answer", "archive.key", "archive.certificate"})
         EXPECT_EQ(state(check), Ok) << check;
     write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"archive.example.org\"\n");
     EXPECT_FALSE(hasFinding("archive.socket") || hasFinding("archive.answer") || hasFinding("archive.key"));
@@ -145,6 +147,36 @@ TEST_F(LoginNodeTest, keepsItsKeySecret) {
     EXPECT_TRUE(state("archive.key") == Fail && mentions("archive.key", "does not exist"));
     host_.privileged = false;
     EXPECT_TRUE(state("archive.key") == Warn && mentions("archive.key", "as root"));
+}
+
+TEST_F(LoginNodeTest, needsACertificateThatIsValid) {
+    host_.now = kLogin1End - 31 * 24h;
+    EXPECT_TRUE(state("archive.certificate") == Ok && mentions("archive.certificate", "in 31 days"));
+    host_.now = kLogin1End - 29 * 24h;
+    EXPECT_TRUE(state("archive.certificate") == Warn && mentions("archive.certificate", "in 29 days") &&
+                mentions("archive.certificate", "pinfold-archive uses the new one"));
+    host_.now = kLogin1End;
+    EXPECT_EQ(state("archive.certificate"), Fail);
+    write("etc/pinfold/archive/node.crt", "");
+    EXPECT_TRUE(state("archive.certificate") == Fail && mentions("archive.certificate", "no certificate in the format PEM"));
+    remove("etc/pinfold/archive/node.crt");
+    EXPECT_TRUE(state("archive.certificate") == Fail && mentions("archive.certificate", "does not exist"));
+    host_.privileged = false;
+    EXPECT_TRUE(state("archive.certificate") == Warn && mentions("archive.certificate", "as root"));
+}
+
+TEST_F(LoginNodeTest, theCertificateOfPinfoldShipIsCheckedOnce) {
+    host_.units["pinfold-ship.service"] = {{"LoadState", "loaded"}, {"ActiveState", "active"}};
+    write("var/lib/pinfold-ship/pinfold-ship.prom",
+          "pinfold_ship_failing 0\npinfold_ship_certificate_expires_seconds 1800086400\n");
+    const auto all = examined();
+    EXPECT_EQ(std::ranges::count(all, "archive.certificate", &Finding::id), 1);
+    EXPECT_TRUE(mentions("archive.certificate", "in 1 day"));
+}
+
+TEST_F(LoginNodeTest, theSocketOfTheServerNeedsNoCertificate) {
+    write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"/run/postgresql\"\nask = true\n");
+    EXPECT_FALSE(hasFinding("archive.key") || hasFinding("archive.certificate"));
 }
 
 } // namespace
