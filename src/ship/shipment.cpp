@@ -9,6 +9,8 @@
 namespace pinfold {
 
 void Shipment::stored(const std::string& epoch, std::uint64_t last) {
+    if (epoch_.empty()) // the receipts are the first ones of the node
+        changeEpoch(epoch);
     if (epoch == epoch_)
         newest_ = std::max(newest_, last);
 }
@@ -28,6 +30,7 @@ void Shipment::resendRecent() {
 Shipment::Step Shipment::step() {
     taken_ = 0;
     auto more = advance();
+    failing_ = !more;
     if (more)
         return {.receipts = taken_, .more = *more};
     located_ = false;
@@ -59,12 +62,14 @@ Result<void> Shipment::locate() {
             changeEpoch(*newest->front().epoch);
         newest_ = *newest->front().sequence;
     }
-    if (epoch_.empty())
-        return {};
+    // Even if the node has never had a receipt, Shipment asks the archive. Administrators should notice before the first job that
+    // the archive is unreachable, or that it refuses the certificate of the node.
     asked_ = Side::Archive;
     const auto position = archive_.position(epoch_);
     if (!position)
         return position.error();
+    if (epoch_.empty())
+        return {};
     located_ = true;
     // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. After
     // somebody has restored an older history, new receipts get sequences that the archive already has. Shipment must send the
@@ -173,7 +178,7 @@ Result<std::vector<Receipt>> Shipment::listAfter(std::uint64_t sequence, std::ui
 }
 
 bool Shipment::hasFailedJob() {
-    if (!located_)
+    if (epoch_.empty() || failing_)
         return false;
     const auto failed = node_.list({.limit = 1, .outcomes = {JobOutcome::Failed}, .after = cursor_, .epoch = epoch_});
     return failed && !failed->empty();

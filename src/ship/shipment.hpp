@@ -56,7 +56,8 @@ public:
     void relocate() { located_ = false; }
 
     /// Sends the next new receipts to the archive, but not more than fit into one lot. If there are no new receipts, Shipment
-    /// sends an empty lot to tell the archive that the node is alive.
+    /// sends an empty lot to tell the archive that the node is alive. As long as the node has never had a receipt, Shipment only
+    /// asks the archive for a position, to find out whether the archive would accept receipts.
     Step step();
 
     /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an
@@ -84,6 +85,7 @@ private:
     bool located_ = false;     ///< true if Shipment has set cursor_ to the archive's position
     std::uint64_t cursor_ = 0; ///< all receipts of the epoch up to this sequence are in the archive
     std::uint64_t newest_ = 0; ///< the highest sequence of this epoch that Shipment knows
+    bool failing_ = false;     ///< true if the last call of step() returned a failure
     bool recentSent_ = false;
     std::set<std::string> amended_;
     /// The maximum number of receipts in the next lot; Shipment lowers the number after a failure.

@@ -69,6 +69,24 @@ def test_a_good_job_arrives_within_a_minute(node):
     node.arrives(deadline=75)
 
 
+def test_the_first_failed_job_of_a_node_arrives_at_once(node):
+    """Before the first job of the node, pinfold-ship has asked the archive for a position."""
+    node.start()
+    wait_until(lambda: "pinfold_ship_last_success_seconds" in node.figures(), "the first answer of the archive")
+    assert node.archive.count("node") == 0
+    node.run_job()
+    node.arrives(deadline=20)
+
+
+def test_a_node_without_receipts_says_that_the_archive_is_down(node):
+    node.relay.close()
+    node.start()
+    wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+    assert node.figures()["pinfold_ship_failing"] == 1
+    node.relay.open()
+    wait_until(lambda: node.has_said(OVER), "the end of the trouble")
+
+
 def test_the_metrics_say_what_was_sent(node):
     node.start()
     node.run_jobs(2)

@@ -86,6 +86,14 @@ TEST_F(ShipmentTest, withoutReceiptsSaysThatTheNodeLives) {
     EXPECT_EQ(archive.lots[0].newest, 3U);
 }
 
+TEST_F(ShipmentTest, aNodeWithoutReceiptsFindsOutWhetherTheArchiveTakesReceipts) {
+    archive.failures = {Error{ErrorCode::Denied, "the archive refuses the certificate"}};
+    const auto failed = step();
+    ASSERT_TRUE(failed.failure);
+    EXPECT_EQ(failed.failure->side, Shipment::Side::Archive);
+    EXPECT_FALSE(step().failure);
+}
+
 TEST_F(ShipmentTest, aNodeThatHasRemovedAllItsReceiptsLivesToo) {
     archive.positions["first"] = 7;
     restart("first");
@@ -309,6 +317,19 @@ TEST_F(ShipmentTest, knowsWhetherAFailedJobWaits) {
     EXPECT_TRUE(shipment->hasFailedJob());
     node.failures = {kAway};
     EXPECT_FALSE(shipment->hasFailedJob());
+}
+
+TEST_F(ShipmentTest, knowsWhetherTheFirstJobOfTheNodeHasFailed) {
+    drain();
+    node.addOne();
+    shipment->stored("first", 1);
+    EXPECT_EQ(shipment->unsent(), 1U);
+    EXPECT_FALSE(shipment->hasFailedJob());
+    node.addOne(7);
+    shipment->stored("first", 2);
+    EXPECT_TRUE(shipment->hasFailedJob());
+    drain();
+    expectEverything();
 }
 
 TEST_F(ShipmentTest, theBacklogIsKnownFromSignals) {

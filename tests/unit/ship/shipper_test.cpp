@@ -62,6 +62,19 @@ TEST_F(ShipperTest, aFailedJobIsSentAtOnce) {
     EXPECT_EQ(archive.rows.size(), 3U);
 }
 
+TEST_F(ShipperTest, theFirstJobOfTheNodeIsSentAtOnceIfItHasFailed) {
+    advance(1h);
+    store(1, 7);
+    advance(Shipper::kLook);
+    EXPECT_EQ(archive.rows.size(), 1U);
+}
+
+TEST_F(ShipperTest, theFirstReceiptsOfTheNodeAreSentAtOnceIfTheyFillALot) {
+    store(Lot::kMostReceipts);
+    advance(0s);
+    EXPECT_EQ(archive.rows.size(), Lot::kMostReceipts);
+}
+
 TEST_F(ShipperTest, aFullLotIsSentAtOnce) {
     store(1);
     advance(Schedule::kLongest);
