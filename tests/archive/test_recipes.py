@@ -124,6 +124,37 @@ def test_a_restored_archive_notes_what_no_node_has_any_more(servers, directory):
     assert new.psql("SELECT first, last FROM pinfold.gap") == "11|12"
 
 
+def reasons(server):
+    """Returns (node, gaps, restored) of each node in the status of the archive."""
+    return [tuple(row.split("|")) for row in server.psql("SELECT node, gaps, restored IS NOT NULL FROM pinfold.status").splitlines()]
+
+
+def test_what_the_administrator_accepts_is_no_longer_missing(servers, directory):
+    server, _ = servers
+    names, gone, expected, *lost = commands("Nodes that are missing or gone, and receipts that you do not expect")
+    # The node had removed four receipts before it joined the archive.
+    server.psql(put_statement([receipt(sequence) for sequence in range(5, 11)], first=1), node="node1")
+    put(server, 1, 3, node="node77")
+    server.psql(put_statement([receipt(2, node="node2")], node="node2", epoch="e1", first=1, newest=9), node="node2")
+    server.psql(put_statement([], node="node2", epoch="e2", first=1, last=0, newest=0), node="node2")
+    server.psql(put_statement([], node="node1", first=11, last=10, newest=8), node="node1")
+    assert reasons(server) == [("node1", "4", "t"), ("node2", "8", "f"), ("node77", "0", "f")]
+    environment = {**os.environ, "PGHOST": str(server.directory), "PGPORT": str(server.port), "PGUSER": "postgres"}
+    shown = subprocess.run(["bash", "-c", names], env=environment, stdout=subprocess.PIPE, text=True, timeout=60, check=True).stdout
+    assert shown.split() == ["node1", "node2", "node77"]
+    run(server, [gone], directory)
+    assert reasons(server) == [("node1", "4", "t"), ("node2", "8", "f")]
+    run(server, [expected], directory)
+    assert reasons(server) == [("node1", "0", "t"), ("node2", "7", "f")]
+    run(server, lost, directory)
+    assert reasons(server) == [("node1", "0", "f"), ("node2", "0", "f")]
+    assert sequences(server, "node77") == numbers(1, 3) and sequences(server) == numbers(5, 10)
+    assert put(server, 11, 12) == 12
+    assert put(server, 1, 4, node="node77") == 4, "if the node comes back, it sends all its receipts again"
+    assert sequences(server, "node77") == numbers(1, 4)
+    assert [row[:2] for row in reasons(server)] == [("node1", "0"), ("node2", "0"), ("node77", "0")]
+
+
 def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
@@ -171,8 +202,8 @@ def test_the_commands_for_certificates_make_certificates_that_the_archive_takes(
     authority, *host = commands("Certificates")
     made = directory / "made"
     made.mkdir()
-    for lines in [[authority], *([line.replace("NAME", name) for line in host] for name in ("localhost", "node7"))]:
-        run(old, [f"cd {made}", *lines], directory)
+    (made / "hosts.txt").write_text("localhost\nnode7\n")
+    run(old, [f"cd {made}", authority, *host], directory)
     shutil.copy(made / "localhost.crt", made / "server.crt")
     shutil.copy(made / "localhost.key", made / "server.key")
     for file in made.glob("*.key"):
