@@ -86,8 +86,11 @@ class Site:
     def set(self, node, more=""):
         """Writes the node's configuration: the section [archive], and then the text `more`. The first lines of `more` extend the section
         [archive]."""
-        text = f'[archive]\nserver = "node1"\nport = {self.relay.port}\n{more}'
+        text = self.settings() + more
         on(node, "sh", "-c", f"mkdir -p {os.path.dirname(SETTINGS)} && cat >{SETTINGS} <<'END'\n{text}END\nsystemctl restart pinfoldd")
+
+    def settings(self):
+        return f'[archive]\nserver = "node1"\nport = {self.relay.port}\n'
 
     @contextlib.contextmanager
     def login_node(self):

@@ -7,17 +7,20 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
 from jobs import run, wait_until
 from kills_of_ship import KILLS_AT_WORK, cursor, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
-from site_archive import Site, history, receipts
+from site_archive import CERTIFICATES, SETTINGS, Site, history, receipts
 
+PLAYS = Path("/usr/share/doc/pinfold/ansible")
 ENDED_JOB = 3  # the exit status of `pinfold show` if the job is over
 JOBS = 1000
 GOES_ON = "/run/stream-of-jobs"
@@ -336,6 +339,30 @@ def test_a_login_node_says_that_the_archive_is_down(site, job_of_two_hosts, logi
         site.server.start()
     # pinfold-archive remembers for one second that the server is down.
     wait_until(lambda: run("runuser", "-u", "alice", "--", "pinfold", "why", job_of_two_hosts, check=False).returncode == 0, "the archive again", 60)
+
+
+def play(directory, configuration):
+    """Runs the play of docs/ansible for the archive. Returns how many tasks have changed something, for each node."""
+    variables = {"pinfold_certificates": str(directory), "pinfold_archive_configuration": configuration}
+    done = run("ansible-playbook", "--inventory", "inventory.yml", "--extra-vars", json.dumps(variables), "archive.yml", cwd=PLAYS,
+               env={**os.environ, "LC_ALL": "C.UTF-8"}, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return {node: int(number) for node, number in re.findall(r"^(\w+) +: ok=\d+ +changed=(\d+) ", done.stdout, re.M)}
+
+
+def test_the_play_for_ansible_connects_the_nodes(site, tmp_path):
+    """node2 is like a new node: it has no certificate and no configuration of the archive."""
+    site.wait_sent()
+    for node in NODES:
+        for source, name in zip(site.server.certificate(node), (f"{node}.crt", f"{node}.key")):
+            shutil.copy(source, tmp_path / name)
+    shutil.copy(site.server.authority.certificate, tmp_path / "ca.crt")
+    on("node2", "sh", "-c", f"systemctl disable --now pinfold-ship; rm -r {CERTIFICATES} {SETTINGS}; systemctl restart pinfoldd")
+    assert play(tmp_path, site.settings())["node2"] > 0
+    on("node2", "pinfold-run", "--job", "site.play", "--", "true")
+    site.wait_sent()
+    assert site.server.rows("SELECT node FROM pinfold.receipt WHERE key = 'site.play'") == [["node2"]]
+    assert play(tmp_path, site.settings()) == dict.fromkeys(NODES, 0), "a second run changes nothing"
 
 
 BALLAST = """
