@@ -72,6 +72,9 @@ void checkReached(const Host& host, const Figures& figures, Findings& findings) 
     else if (*failing != 0)
         findings.fail("archive.reached", "receipts do not reach the archive: " + status,
                       "check the archive's server and the certificate of this node; pinfold-ship tries again by itself", kUnit);
+    else if (!timeOf(figures, "pinfold_ship_last_success_seconds"))
+        findings.warn("archive.reached", "not known yet: since the start of pinfold-ship, the archive has not answered",
+                      "run `pinfold doctor` again after a minute", kUnit);
     else
         findings.ok("archive.reached", "receipts reach the archive");
 }

@@ -90,6 +90,7 @@ public:
                     [this] { report(); }, BootClock::now, RealClock::now}) {}
 
     [[noreturn]] void run() {
+        writeMetrics(); // the file may have the metrics of an earlier run, which had another configuration
         std::optional<EventsWatch> watch;
         while (true) {
             if (!watch) {
@@ -129,6 +130,10 @@ private:
 
     void report() {
         tellStatus(progress_.status(shipment_.unsent()));
+        writeMetrics();
+    }
+
+    void writeMetrics() {
         const auto& certificate = archive_.certificate();
         textfile_.write(progress_.metrics(shipment_.unsent(), certificate ? std::optional(certificate->expires) : std::nullopt,
                                           archive_.view()));

@@ -87,6 +87,17 @@ def test_a_node_without_receipts_says_that_the_archive_is_down(node):
     wait_until(lambda: node.has_said(OVER), "the end of the trouble")
 
 
+def test_the_metrics_of_an_earlier_run_are_not_shown(node):
+    node.start()
+    wait_until(lambda: "pinfold_ship_last_success_seconds" in node.figures(), "the first answer of the archive")
+    node.stop()
+    node.relay.close()
+    node.start()
+    wait_until(lambda: "pinfold_ship_last_success_seconds" not in node.figures(), "the metrics of the new run")
+    wait_until(lambda: node.figures()["pinfold_ship_failing"] == 1, "the failure of the new run")
+    node.relay.open()
+
+
 def test_the_metrics_say_what_was_sent(node):
     node.start()
     node.run_jobs(2)

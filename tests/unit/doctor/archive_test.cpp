@@ -54,6 +54,9 @@ TEST_F(ArchiveTest, mustTakeReceipts) {
     EXPECT_EQ(state("archive.backlog"), Ok) << "for five minutes";
     figures(1, 3, host_.now - 1h, host_.now + 300 * 24h);
     EXPECT_TRUE(state("archive.backlog") == Warn && mentions("archive.backlog", "3 receipts wait"));
+    write("var/lib/pinfold-ship/pinfold-ship.prom", "pinfold_ship_failing 0\npinfold_ship_unsent 0\n");
+    EXPECT_TRUE(state("archive.reached") == Warn && mentions("archive.reached", "has not answered"))
+        << "pinfold-ship has just started";
     write("var/lib/pinfold-ship/pinfold-ship.prom", "nonsense\npinfold_ship_failing many\n");
     EXPECT_EQ(state("archive.reached"), Warn);
 }
