@@ -69,6 +69,9 @@ constexpr std::array kAdvice{
     Advice{"28000: certificate authentication failed", ErrorCode::Denied,
            "the server does not let this certificate be the user '{user}': look at pg_ident.conf on the server"},
     Advice{":  28", ErrorCode::Denied, "look at pg_hba.conf and pg_ident.conf on the server"},
+    Advice{":  53300:", ErrorCode::Unreachable,
+           "too many nodes and login nodes are connected at the same time: if this happens often, raise max_connections in the "
+           "server's postgresql.conf, restart PostgreSQL, and run pinfold archive upgrade"},
     Advice{":  3D000:", ErrorCode::Unreachable,
            "the database '{database}' does not exist: an administrator of the server creates it with pinfold archive init"},
     Advice{"server closed the connection unexpectedly", ErrorCode::Unreachable,

@@ -445,6 +445,20 @@ def test_a_certificate_that_has_expired_is_one_line(node):
     assert node.archive.count() == 0
 
 
+def test_a_server_without_a_free_connection_says_what_to_raise(node):
+    """A site has more nodes than its server has connections."""
+    node.archive.sql("ALTER ROLE pinfold_node CONNECTION LIMIT 0")
+    try:
+        node.start()
+        node.run_job()
+        wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+        assert node.has_said("too many connections") and node.has_said("raise max_connections")
+    finally:
+        node.archive.sql("ALTER ROLE pinfold_node CONNECTION LIMIT -1")
+    node.arrives()
+    assert node.has_said(TROUBLE) == node.has_said(OVER) == 1
+
+
 def test_without_a_server_there_is_nothing_to_do(node):
     (node.world.root / "etc/pinfold/pinfold.toml").write_text("")
     node.start()
