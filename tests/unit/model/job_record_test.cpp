@@ -26,6 +26,19 @@ JobRecord fullRecord() {
                      .tasksMax = 5,
                      .runTimeMax = 1'000};
     record.limitsNotEnforced = {"tasks_max"};
+    record.allocation = {.cpus = *CpuList::parse("0-1"),
+                         .reserved = *CpuList::parse("0-3"),
+                         .gpus = *CpuList::parse("2"),
+                         .exclusive = true,
+                         .environment = {{"CUDA_VISIBLE_DEVICES", "2"}}};
+    record.limitsForcedBy = 1000;
+    record.suspendedSince = fromUsec<BootTime>(203);
+    record.suspended = 9s;
+    record.oomKills = 2;
+    record.oom = OomVerdict();
+    record.oom->at = record.created;
+    record.oom->victimName = "hog";
+    record.oomSaid = true;
     record.runTimeWarned = 1'000;
     record.memoryWarned = 4ULL << 30;
     record.supervisor = {100, fromUsec<BootTime>(200)};
@@ -45,6 +58,8 @@ JobRecord fullRecord() {
                                              .exact = true},
                                  .over = true}};
     record.linger = kForever;
+    record.reportWithin = 30s;
+    record.neverRan = true;
     record.leftoversListed = true;
     record.nextTask = 7;
     record.cause = JobResult::SupervisorLost;
