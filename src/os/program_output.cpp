@@ -48,7 +48,12 @@ pid_t start(const std::filesystem::path& program, std::vector<std::string> argum
     const bool started = ::posix_spawn(&pid, program.c_str(), &files, &attributes, argv.data(), envp.data()) == 0;
     ::posix_spawnattr_destroy(&attributes);
     ::posix_spawn_file_actions_destroy(&files);
-    return started ? pid : 0;
+    if (!started)
+        return 0;
+    // In qemu's user mode, posix_spawn(3) can return before the child has its process group. kill(2) would then not find the
+    // group, and pinfold would wait until the program ends by itself.
+    (void)::setpgid(pid, pid);
+    return pid;
 }
 
 /// Waits until `fd` can be read. Returns false if the deadline passes before `fd` can be read.

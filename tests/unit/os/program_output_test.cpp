@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 
 namespace pinfold::test {
 namespace {
@@ -48,6 +49,12 @@ TEST(ProgramOutput, comesInTimeOrTheProgramAndItsChildrenAreKilled) {
     char byte = 0;
     EXPECT_EQ(::read(ends[0], &byte, 1), 0);
     ::close(ends[0]);
+}
+
+TEST(ProgramOutput, endsWithATimeLimitThatIsOverAtOnce) {
+    const auto before = std::chrono::steady_clock::now();
+    EXPECT_EQ(errorOf(shell("sleep 100", 0ms)), ErrorCode::TimedOut);
+    EXPECT_LT(std::chrono::steady_clock::now() - before, 50s) << "the program was not killed";
 }
 
 TEST(ProgramOutput, isNotWaitedForWhereTheProgramHasClosedIt) {
