@@ -19,11 +19,14 @@
 namespace pinfold::test {
 
 constexpr int kDeadlineMs = 10'000;
+/// A child may use CPU time before it reports that it is ready, and many programs can run at the same time as the child.
+constexpr int kReportMs = 60'000;
 
 /// Forks a process that runs `body` and reports that it is ready. The process then sleeps until somebody kills it.
 class SleepingProcess {
 public:
-    explicit SleepingProcess(const std::function<void()>& body = [] {}) {
+    explicit SleepingProcess(
+        const std::function<void()>& body = [] {}, int reportMs = kReportMs) {
         int ends[2] = {-1, -1};
         EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
         UniqueFd ready(ends[0]);
@@ -36,8 +39,13 @@ public:
                 ::pause();
         }
         say.reset();
+        pollfd report{ready.get(), POLLIN, 0};
         char byte = 0;
-        EXPECT_EQ(::read(ready.get(), &byte, 1), 1) << "the child died early";
+        // Without a time limit, a child that hangs would keep the whole test program from ending.
+        if (::poll(&report, 1, reportMs) == 1)
+            EXPECT_EQ(::read(ready.get(), &byte, 1), 1) << "the child died early";
+        else
+            ADD_FAILURE() << "the child has not reported that it is ready";
         auto opened = openPidfd(pid_);
         EXPECT_TRUE(opened);
         pidfd_ = *std::move(opened);

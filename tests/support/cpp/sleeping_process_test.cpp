@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "sleeping_process.hpp"
 
+#include <gtest/gtest-spi.h>
+
 namespace pinfold::test {
 namespace {
 
@@ -18,6 +20,12 @@ TEST(SleepingProcess, endsWithATestThatCrashes) {
     ASSERT_EQ(::waitpid(crashing, nullptr, 0), crashing);
     pollfd closed{output.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&closed, 1, kDeadlineMs), 1) << "its child still holds the pipe";
+}
+
+TEST(SleepingProcess, failsTheTestIfTheChildHangs) {
+    const auto hang = [] { ::pause(); };
+    const auto start = [&hang] { const SleepingProcess child(hang, 50); };
+    EXPECT_NONFATAL_FAILURE(start(), "has not reported");
 }
 
 } // namespace
