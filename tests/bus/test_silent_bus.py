@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold doctor` on a bus that accepts connections, but sends nothing."""
+"""Tests `pinfold doctor` on a bus that accepts connections, but sends nothing. pinfold-ship uses the same code to connect to the bus, and handles
+signals in one thread."""
 
 import os
 import signal
@@ -16,7 +17,6 @@ def blocked_signals(thread):
 
 
 def test_doctor_ends_and_its_second_thread_takes_no_signal(tmp_path):
-    """A program with handlers of its own, such as sshd, may load the code that connects to the bus."""
     with socket.socket(socket.AF_UNIX) as bus:
         bus.bind(str(tmp_path / "bus"))
         bus.listen()

@@ -25,7 +25,7 @@ ALLOWED = {
     "bus": {"base", "model", "os", "systemd", "core", "bus_values"},
     "socket": {"base", "model", "wording", "config", "os", "core"},
     "strays": {"base", "model", "config", "os", "store"},
-    "bus_client": {"base", "model", "store", "systemd", "bus_values"},
+    "bus_client": {"base", "model", "os", "store", "systemd", "bus_values"},
     "ship": {"base", "model", "config", "os", "store", "postgres", "bus_client"},
     "archive_client": {"base", "model", "store"},
     "archive_service": {"base", "model", "config", "os", "store", "postgres", "archive_client"},
