@@ -12,29 +12,50 @@ bool hasNoAnswer(const Error& error) {
     return error.code == ErrorCode::Unreachable || error.code == ErrorCode::TimedOut || error.code == ErrorCode::Busy;
 }
 
-Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo& job) {
-    auto holding = retryWhileBusy([&] { return client.holding(job); });
+Result<void> askHolding(const ManagerClient& client, JobDetail& detail) {
+    auto holding = retryWhileBusy([&] { return client.holding(detail.job); });
     if (!holding)
         return holding.error();
-    JobDetail detail{.job = job,
-                     .limits = std::move(holding->limits),
-                     .limitsNotEnforced = std::move(holding->limitsNotEnforced),
-                     .allocation = std::move(holding->allocation),
-                     .slots = holding->slots};
-    if (auto usage = retryWhileBusy([&] { return client.usage(job.key); }))
+    detail.limits = std::move(holding->limits);
+    detail.limitsNotEnforced = std::move(holding->limitsNotEnforced);
+    detail.allocation = std::move(holding->allocation);
+    detail.slots = holding->slots;
+    return {};
+}
+
+Result<void> askUsage(const ManagerClient& client, JobDetail& detail) {
+    if (auto usage = retryWhileBusy([&] { return client.usage(detail.job.key); }))
         detail.usage = std::move(*usage);
-    else if (hasNoAnswer(usage.error()))
+    else if (hasNoAnswer(usage.error()) || usage.error().code == ErrorCode::NoSuchJob)
         return usage.error();
     else
         detail.usageDenied = usage.error().code == ErrorCode::Denied;
-    // A caller who may not see a job's usage may not see the job's identity either.
-    if (detail.usageDenied)
-        return detail;
+    return {};
+}
+
+Result<void> askIdentity(const ManagerClient& client, JobDetail& detail) {
     // If pinfoldd is too old to have the method GetIdentity, the error of identity() is Unreachable.
-    if (auto identity = retryWhileBusy([&] { return client.identity(job.key); }))
+    auto identity = retryWhileBusy([&] { return client.identity(detail.job.key); });
+    if (identity)
         detail.identity = std::move(*identity);
-    else if (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable)
+    else if (identity.error().code == ErrorCode::NoSuchJob ||
+             (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable))
         return identity.error();
+    return {};
+}
+
+Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo& job, const DetailParts& parts) {
+    JobDetail detail{.job = job};
+    if (parts.holding)
+        if (auto asked = askHolding(client, detail); !asked)
+            return asked.error();
+    if (parts.usage)
+        if (auto asked = askUsage(client, detail); !asked)
+            return asked.error();
+    // A caller who may not see a job's usage may not see the job's identity either.
+    if (parts.identity && !detail.usageDenied)
+        if (auto asked = askIdentity(client, detail); !asked)
+            return asked.error();
     return detail;
 }
 
@@ -47,7 +68,7 @@ bool isLiveHere(const std::string& key) {
 
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
     const auto job = client.job(key);
-    auto detail = job ? askWithoutProcesses(client, *job) : Result<JobDetail>(job.error());
+    auto detail = job ? askWithoutProcesses(client, *job, kAllParts) : Result<JobDetail>(job.error());
     if (!detail)
         return detail;
     if (auto processes = client.processes(key))
@@ -55,11 +76,12 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
     return detail;
 }
 
-Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
+Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs,
+                                          const DetailParts& parts) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
         // PID 1 may take a long time to create a job, so askDetails() does not wait for the creation of the job.
-        auto detail = job.state == ShownState::Creating ? JobDetail{.job = job} : askWithoutProcesses(client, job);
+        auto detail = job.state == ShownState::Creating ? JobDetail{.job = job} : askWithoutProcesses(client, job, parts);
         if (detail)
             details.push_back(std::move(*detail));
         else if (hasNoAnswer(detail.error()))

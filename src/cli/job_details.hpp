@@ -15,9 +15,22 @@ bool isLiveHere(const std::string& key);
 /// return.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// Asks for the data of the jobs, except for their lists of processes. If the caller may not ask about a job, askDetails() sets
-/// only the member `job` in the JobDetail. If pinfoldd is still creating a job, askDetails() sets only the member `job` in the
-/// JobDetail. A job that has ended since the call of listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
-Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs);
+/// Says which data about a live job a command needs. pinfold makes one call for each part and job, and pinfoldd limits the number
+/// of calls of each user.
+struct DetailParts {
+    bool holding = false;  ///< JobDetail::limits, limitsNotEnforced, allocation and slots
+    bool usage = false;    ///< JobDetail::usage
+    bool identity = false; ///< JobDetail::identity
+
+    [[nodiscard]] bool any() const { return holding || usage || identity; }
+};
+
+constexpr DetailParts kAllParts{.holding = true, .usage = true, .identity = true};
+
+/// Asks for the parts of the data of the jobs. If the caller may not ask about a job, askDetails() sets only the member `job` in
+/// the JobDetail. If pinfoldd is still creating a job, askDetails() sets only the member `job` in the JobDetail. A job that has
+/// ended since the call of listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
+Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs,
+                                          const DetailParts& parts);
 
 } // namespace pinfold

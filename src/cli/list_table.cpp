@@ -17,11 +17,16 @@
 namespace pinfold {
 namespace {
 
+constexpr DetailParts kHolding{.holding = true};
+constexpr DetailParts kUsage{.usage = true};
+constexpr DetailParts kIdentity{.identity = true};
+
 /// Returns a column of `pinfold list`. `value` returns the value by which `pinfold list` sorts the jobs. A job without a known
 /// value comes before all jobs with a known value.
-template <class Value> ListColumn detailColumn(Column column, std::function<std::string(const JobDetail&)> text, Value value) {
+template <class Value>
+ListColumn detailColumn(Column column, DetailParts parts, std::function<std::string(const JobDetail&)> text, Value value) {
     return {std::move(column), std::move(text), [value](const JobDetail& a, const JobDetail& b) { return value(a) < value(b); },
-            true};
+            parts};
 }
 
 std::vector<ListColumn> jobColumns(const Amounts& amounts, const TableStyle& style) {
@@ -63,16 +68,16 @@ std::vector<ListColumn> useColumns(const Amounts& amounts) {
         return [value](const JobDetail& one) { return value(one).empty() ? std::string("-") : value(one); };
     };
     return {detailColumn(
-                {.name = "memory_need", .number = true, .heading = "need"},
+                {.name = "memory_need", .number = true, .heading = "need"}, kUsage,
                 [amounts, need](const JobDetail& one) { return amounts.size(need(one)); }, need),
             detailColumn(
-                {.name = "memory_in_use", .number = true, .heading = "memory"},
+                {.name = "memory_in_use", .number = true, .heading = "memory"}, kUsage,
                 [amounts, memory](const JobDetail& one) { return amounts.size(memory(one)); }, memory),
             detailColumn(
-                {.name = "cpu_time", .number = true, .heading = "cpu"},
+                {.name = "cpu_time", .number = true, .heading = "cpu"}, kUsage,
                 [amounts, cpu](const JobDetail& one) { return amounts.duration(cpu(one)); }, cpu),
-            detailColumn({.name = "allocated_cpus", .least = 8, .heading = "cpus"}, orNone(cpus), cpus),
-            detailColumn({.name = "allocated_gpus", .least = 8, .heading = "gpus"}, orNone(gpus), gpus)};
+            detailColumn({.name = "allocated_cpus", .least = 8, .heading = "cpus"}, kHolding, orNone(cpus), cpus),
+            detailColumn({.name = "allocated_gpus", .least = 8, .heading = "gpus"}, kHolding, orNone(gpus), gpus)};
 }
 
 std::optional<std::uint64_t> numberOf(const ResourceLimits& limits, const LimitRow& row) {
@@ -86,7 +91,7 @@ std::vector<ListColumn> limitColumns(const Amounts& amounts) {
     for (const auto& row : limitTable()) {
         const auto text = [&row, amounts](const JobDetail& one) { return limitValue(one.limits, row, amounts); };
         const bool number = std::holds_alternative<std::optional<std::uint64_t> ResourceLimits::*>(row.member);
-        columns.push_back(detailColumn({.name = row.name, .number = number}, text, [&row, text](const JobDetail& one) {
+        columns.push_back(detailColumn({.name = row.name, .number = number}, kHolding, text, [&row, text](const JobDetail& one) {
             return std::pair(numberOf(one.limits, row), text(one));
         }));
     }
@@ -103,14 +108,14 @@ template <class T> std::string memberText(const std::optional<T>& value) { retur
 std::vector<ListColumn> identityColumns() {
     const auto slots = [](const JobDetail& one) { return one.slots; };
     std::vector<ListColumn> columns{detailColumn(
-        {.name = "slots", .number = true}, [slots](const JobDetail& one) { return memberText(slots(one)); }, slots)};
+        {.name = "slots", .number = true}, kHolding, [slots](const JobDetail& one) { return memberText(slots(one)); }, slots)};
     forEachIdentityMember([&columns](const char* name, auto member) {
         const auto value = [member](const JobDetail& one) { return one.identity.*member; };
         const auto text = [value](const JobDetail& one) { return memberText(value(one)); };
         if constexpr (std::is_same_v<decltype(member), std::optional<std::uint64_t> JobIdentity::*>)
-            columns.push_back(detailColumn({.name = name, .number = true}, text, value));
+            columns.push_back(detailColumn({.name = name, .number = true}, kIdentity, text, value));
         else
-            columns.push_back(detailColumn({.name = name, .least = 8}, text, value));
+            columns.push_back(detailColumn({.name = name, .least = 8}, kIdentity, text, value));
     });
     return columns;
 }
@@ -133,6 +138,16 @@ std::vector<ListColumn> listColumns(std::vector<std::string> names, const Amount
         std::ranges::copy_if(known, std::back_inserter(columns),
                              [&name](const ListColumn& one) { return one.column.name == name; });
     return columns;
+}
+
+DetailParts partsOf(const std::vector<ListColumn>& columns) {
+    DetailParts parts;
+    for (const auto& column : columns) {
+        parts.holding |= column.parts.holding;
+        parts.usage |= column.parts.usage;
+        parts.identity |= column.parts.identity;
+    }
+    return parts;
 }
 
 std::vector<std::string> listColumnNames() {

@@ -2,7 +2,7 @@
 // Declares the columns of `pinfold list`.
 #pragma once
 
-#include "cli/json.hpp"
+#include "cli/job_details.hpp"
 #include "cli/table.hpp"
 #include "wording/amounts.hpp"
 
@@ -16,12 +16,15 @@ struct ListColumn {
     Column column;
     std::function<std::string(const JobDetail&)> text;
     std::function<bool(const JobDetail&, const JobDetail&)> before;
-    bool needsDetail = false; ///< the column needs more than JobDetail::job, so pinfold must ask pinfoldd about each job
+    DetailParts parts = {}; ///< the parts of JobDetail that the column needs in addition to JobDetail::job
 };
 
 /// Returns the columns with the given names. listColumnNames() returns the names of all columns. If `names` is empty,
 /// listColumns() returns the default columns.
 std::vector<ListColumn> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
+
+/// Returns the parts of JobDetail that at least one of the columns needs.
+DetailParts partsOf(const std::vector<ListColumn>& columns);
 
 /// Returns the names of all columns that listColumns() knows.
 std::vector<std::string> listColumnNames();

@@ -62,7 +62,11 @@ Result<std::vector<JobDetail>> withoutDetails(const std::vector<JobInfo>& jobs) 
 
 ExitStatus list(const VerbContext& context, const Options& options) {
     const auto columns = listColumns(options.columns, context.amounts, context.tableStyle());
-    const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle()).front();
+    const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle());
+    // A JSON document has no columns. pinfold needs the details of the jobs only to sort the jobs.
+    auto used = context.json ? std::vector<ListColumn>{} : columns;
+    used.insert(used.end(), sort.begin(), sort.end());
+    const auto parts = partsOf(used);
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -71,11 +75,10 @@ ExitStatus list(const VerbContext& context, const Options& options) {
         return fail(jobs.error());
     if (auto narrowed = narrow(*jobs, options); !narrowed)
         return fail(narrowed.error());
-    const bool detailed = sort.needsDetail || (!context.json && std::ranges::any_of(columns, &ListColumn::needsDetail));
-    auto details = detailed ? askDetails(*client, *jobs) : withoutDetails(*jobs);
+    auto details = parts.any() ? askDetails(*client, *jobs, parts) : withoutDetails(*jobs);
     if (!details)
         return fail(details.error());
-    std::ranges::stable_sort(*details, sort.before);
+    std::ranges::stable_sort(*details, sort.front().before);
     context.terminal.print(context.json ? jsonJobs(*details) : listTable(columns, *details, context.tableStyle()));
     return ExitStatus::Ok;
 }

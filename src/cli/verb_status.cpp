@@ -69,7 +69,7 @@ ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {
         return fail(resources.error());
     std::optional<std::vector<JobDetail>> details;
     if (withJobs) {
-        auto asked = askDetails(client, *jobs);
+        auto asked = askDetails(client, *jobs, kAllParts);
         if (!asked)
             return fail(asked.error());
         details = std::move(*asked);

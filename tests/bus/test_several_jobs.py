@@ -89,6 +89,41 @@ def test_a_list_has_the_limits_and_the_use_of_jobs(world):
     assert memory['KEY="bus.2"'] == 'CPU_TIME="-"', "the use of others is not for everybody"
 
 
+@pytest.fixture
+def calls(world):
+    """Returns a function that returns the calls that reached pinfoldd since the function's previous call."""
+    command = ["dbus-monitor", "--profile", "--address", world.address, "type='method_call',destination='org.pinfold1'"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def until_marker():
+        found = []
+        world.manager().Ping(dbus_interface="org.freedesktop.DBus.Peer")
+        for line in process.stdout:
+            member = line.split()[-1]
+            if member == "Ping":
+                return found
+            found.append(member)
+        raise AssertionError("dbus-monitor has ended")
+
+    wait_until(lambda: "NameLost" in process.stdout.readline(), "dbus-monitor watches the bus")
+    yield until_marker
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("names, asked", [("key,age,unit", []), ("key,memory_max,slots,allocated_gpus", ["GetAll"]), ("memory_need,cpu_time", ["GetUsage"]),
+                                          ("job_name,labels", ["GetIdentity"]), ("tasks_max,memory_need", ["GetAll", "GetUsage"])])
+def test_a_list_asks_only_for_what_its_columns_show(world, calls, names, asked):
+    open_job(world, "bus.1")
+    open_job(world, "bus.2")
+    calls()
+    assert len(columns(world, "-o", names)) == 2
+    assert calls() == ["ListJobs", *(2 * asked)]
+    columns(world, "-o", "key", "--sort", names.split(",")[-1])
+    assert calls() == ["ListJobs", *(2 * asked[-1:])], "pinfold sorts by the last column"
+
+
 def test_a_live_job_shows_what_its_receipt_will_say_about_it(world):
     said = {"job_name": "train\nme", "account": "physics", "queue": "batch.q", "array_task": dbus.UInt64(3), "nodes": dbus.Array(["node1", "node2"], signature="s"),
             "labels": dbus.Dictionary({"dataset": "v2"}, signature="ss")}
