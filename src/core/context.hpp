@@ -58,6 +58,10 @@ struct CoreContext {
     std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {
         return Error{ErrorCode::InvalidArgument, "there is no user database"};
     };
+    /// Asks the group database for the name of a group, as nameOfUser asks the user database.
+    std::function<Result<std::string>(gid_t)> nameOfGroup = [](gid_t) -> Result<std::string> {
+        return Error{ErrorCode::InvalidArgument, "there is no group database"};
+    };
     std::function<std::string()> hostName = [] { return std::string(); }; ///< returns the present name of the node
     std::string version = {};                                             ///< the version of pinfoldd
 };

@@ -283,7 +283,7 @@ Result<JobIdentity> JobManager::identity(const Caller& caller, const std::string
     const auto job = permitted(impl_->core, caller, Action::GetIdentity, key);
     if (!job)
         return job.error();
-    return (*job)->record.identity;
+    return impl_->origins.identityOf((*job)->record);
 }
 
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {

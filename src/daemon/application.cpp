@@ -148,6 +148,7 @@ public:
                    [this](uid_t uid) { return subordinates_.idsOf(uid); },
                    [this] { return subordinates_.owners(); },
                    nameOfUser,
+                   nameOfGroup,
                    hostName,
                    PINFOLD_VERSION},
           status_(loop_, [this] { tellStatus(); }), jobs_(context_), historyKeeper_(context_),

@@ -41,6 +41,13 @@ Result<std::string> nameOfUser(uid_t uid) {
     return notFound("user", std::to_string(uid));
 }
 
+Result<std::string> nameOfGroup(gid_t gid) {
+    errno = 0;
+    if (const group* found = ::getgrgid(gid))
+        return std::string(found->gr_name);
+    return notFound("group", std::to_string(gid));
+}
+
 Result<gid_t> findGroup(const std::string& text) {
     if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
         return static_cast<gid_t>(*number);

@@ -9,7 +9,6 @@
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
-#include <grp.h>
 
 #include <algorithm>
 #include <array>
@@ -63,30 +62,22 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the name of the job's group, or its number if the group has no name. Even without pinfold, slurmstepd waits for the
-/// user database, because slurmstepd asks about the user of each step.
+/// Returns the number of the job's group. pinfoldd looks up the name. A look-up in slurmstepd could delay the job, because the
+/// group database may be on a slow server. By default, slurmstepd itself does not ask the databases (slurm.conf(5),
+/// disable_send_gids).
 std::string groupOf(spank_t spank) {
     gid_t gid = 0;
-    if (spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS)
-        return {};
-    constexpr std::size_t kLargest = 1 << 20; // the entry of a group may be large, because it contains the names of all members
-    std::vector<char> room(1 << 14);
-    group entry{};
-    group* found = nullptr;
-    while (::getgrgid_r(gid, &entry, room.data(), room.size(), &found) == ERANGE && room.size() < kLargest)
-        room.resize(2 * room.size());
-    return found ? found->gr_name : std::to_string(gid);
+    return spank_get_item(spank, S_JOB_GID, &gid) == ESPANK_SUCCESS ? std::to_string(gid) : "";
 }
 
 /// Returns the facts about the job that pinfoldd stores in the job's receipt. If the batch script runs on another node, slurmd
 /// passes the account, the partition and the nodes only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
-    static const std::string group = groupOf(spank); // a slurmstepd belongs to only one job
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };
     auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
                                    .arrayTask = item<std::uint32_t>(spank, S_JOB_ARRAY_TASK_ID, 0),
                                    .restarts = item<std::uint32_t>(spank, S_SLURM_RESTART_COUNT, NO_VAL),
-                                   .group = group},
+                                   .group = groupOf(spank)},
                                   variable);
     if (stepId == SLURM_BATCH_SCRIPT)
         complete(identity, slurmdIdentity(variable));

@@ -90,7 +90,7 @@ struct JobCloser::Closing {
 
 void JobCloser::running(const JobPtr& job) {
     job->runsSince = core_.context.loop.bootTime();
-    parts_.origins.expect(job->record.uid);
+    parts_.origins.expect(job->record);
     parts_.rows.expect(job);
     parts_.sampler.watch(job);
 }
@@ -102,6 +102,8 @@ void JobCloser::note(Job& job) const {
     auto usage = lookAtUsage(job);
     addLastLook(usage, job); // if somebody has stopped the slice without pinfoldd, the counters are possibly gone
     dropCurrent(usage);
+    // If pinfoldd restarts before it has written the receipt, it reads the name of the group in the record.
+    job.record.identity = parts_.origins.identityOf(job.record);
     const auto& loop = core_.context.loop;
     job.record.figures = FinalFigures{.ended = loop.realTime(),
                                       .wall = loop.bootTime() - job.record.createdBoot,

@@ -40,7 +40,7 @@ Receipt factsOf(const Job& job, const Origins& origins) {
     receipt.allocation = record.allocation;
     receipt.origin = origins.of(record);
     receipt.slots = record.slots;
-    receipt.identity = record.identity;
+    receipt.identity = origins.identityOf(record);
     return receipt;
 }
 

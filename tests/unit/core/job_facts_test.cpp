@@ -3,6 +3,7 @@
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <type_traits>
 
@@ -29,6 +30,12 @@ protected:
             if (!userDatabase)
                 return Error{ErrorCode::Internal, "no answer"};
             return "user" + std::to_string(uid);
+        };
+        context->nameOfGroup = [this](gid_t gid) -> Result<std::string> {
+            askedGroups.push_back(gid);
+            if (gid == 77)
+                return Error{ErrorCode::InvalidArgument, "no such group"};
+            return "group" + std::to_string(gid);
         };
         context->version = "1.2";
         config.daemon.cluster = "blue";
@@ -60,6 +67,7 @@ protected:
     }
 
     std::vector<uid_t> asked;
+    std::vector<gid_t> askedGroups;
     bool userDatabase = true;
 };
 
@@ -175,6 +183,47 @@ TEST_F(JobFactsTest, aUserDatabaseThatDoesNotAnswerIsAskedAgain) {
     ASSERT_TRUE(createWith("sge.2", second, {}));
     end(second);
     EXPECT_EQ(receipts()[0].origin.user, "user1000");
+}
+
+TEST_F(JobFactsTest, pinfolddFindsTheNameOfAGroupAndNobodyWaitsForIt) {
+    background->hold(Lane::Names);
+    auto first = child();
+    ASSERT_TRUE(createWith("slurm.1", first, {.group = "500"}));
+    EXPECT_EQ(manager->identity(root, "slurm.1")->group, "500");
+    end(first);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].identity.group, "500") << "the group database did not answer in time";
+    background->release(Lane::Names);
+    loop.settle();
+    auto second = child();
+    ASSERT_TRUE(createWith("slurm.2", second, {.group = "500"}));
+    EXPECT_EQ(manager->identity(root, "slurm.2")->group, "group500");
+    end(second);
+    EXPECT_EQ(receipts()[0].identity.group, "group500");
+    EXPECT_EQ(askedGroups, std::vector<gid_t>{500});
+}
+
+TEST_F(JobFactsTest, aGroupWithoutANameKeepsItsNumberAndANameIsNotLookedUp) {
+    const std::map<std::string, std::string> groups{{"77", "77"}, {"staff", "staff"}, {"4294967295", "4294967295"}};
+    for (const auto& [given, expected] : groups) {
+        auto leader = child();
+        ASSERT_TRUE(createWith("slurm.1", leader, {.group = given}));
+        end(leader);
+        EXPECT_EQ(receipts()[0].identity.group, expected);
+    }
+    EXPECT_EQ(askedGroups, std::vector<gid_t>{77});
+}
+
+TEST_F(JobFactsTest, aRestartBeforeTheReceiptIsStoredDoesNotLoseTheNameOfTheGroup) {
+    auto leader = child();
+    ASSERT_TRUE(createWith("slurm.1", leader, {.group = "500"}));
+    background->hold(Lane::HistoryWrite);
+    end(leader);
+    holdAtRestart = Lane::Names; // the restarted pinfoldd writes the receipt before the group database answers
+    crash();
+    restart();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].identity.group, "group500");
 }
 
 TEST_F(JobFactsTest, aUserSaysLabelsAndNothingElse) {

@@ -28,3 +28,12 @@ def test_libraries(program):
     dynamic = subprocess.run(["readelf", "--dynamic", "--wide", BUILD / program], capture_output=True, text=True, check=True).stdout
     needed = {line.partition("[")[2].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
     assert needed <= BASIC | STARTED_OFTEN[program]
+
+
+def test_the_plugin_of_slurm_does_not_ask_the_name_service():
+    """The name service can be a slow server. If the plugin waited for the name service, the start of each job and step would wait, too."""
+    symbols = subprocess.run(["readelf", "--dyn-syms", "--wide", BUILD / "src/adapters/slurm/pinfold_spank.so"], capture_output=True, text=True,
+                             check=True).stdout
+    used = {line.partition(" UND ")[2].partition("@")[0] for line in symbols.splitlines()}
+    assert "read" in used, "the test finds the functions of other libraries that the plugin calls"
+    assert {name for name in used if name.startswith(("getpw", "getgr", "initgroups", "getaddrinfo"))} == set()
