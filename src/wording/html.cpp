@@ -19,10 +19,10 @@ constexpr std::string_view kHead =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
 
 constexpr std::string_view kStyle = R"(<style>
-body { margin: 0 auto; max-width: 60rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: #1d2733; background: #fff }
+body { margin: 0 auto; max-width: 75rem; padding: 1rem; font: 16px/1.5 system-ui, sans-serif; color: #1d2733; background: #fff }
 h1 { font-size: 1.5rem; margin: 1.5rem 0 .25rem; overflow-wrap: anywhere }
 h2 { font-size: 1.1rem; margin: 1.75rem 0 .5rem }
-p { margin: .25rem 0 }
+p { margin: .25rem 0; max-width: 60rem }
 .cards { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 }
 .card { flex: 1 1 9rem; border: 1px solid #d6dde5; border-radius: .5rem; padding: .5rem .75rem }
 .card b { display: block; font-size: 1.3rem }
@@ -36,9 +36,13 @@ svg * { vector-effect: non-scaling-stroke }
 .area { fill: #4a90d9; fill-opacity: .35; stroke: #1f66b0; stroke-width: 1.5 }
 .limit { stroke: #b3261e; stroke-width: 1.5; stroke-dasharray: 6 4 }
 .axis { display: flex; justify-content: space-between }
-pre { overflow-x: auto; background: #f6f8fa; border-radius: .5rem; padding: .75rem; font-size: .85rem; line-height: 1.4 }
+pre { --paper: #f6f8fa; border-radius: .5rem; padding: .75rem; font-size: .85rem; line-height: 1.4 }
 li { overflow-wrap: anywhere } li code { font-size: .85rem }
-.wide { overflow-x: auto }
+.wide { --paper: #fff }
+.wide, pre { overflow-x: auto; background: linear-gradient(to right, var(--paper) 50%, transparent) 0 0,
+  linear-gradient(to left, var(--paper) 50%, transparent) 100% 0, linear-gradient(to right, #0004, transparent) 0 0,
+  linear-gradient(to left, #0004, transparent) 100% 0, var(--paper); background-repeat: no-repeat;
+  background-size: 2rem 100%, 2rem 100%, .6rem 100%, .6rem 100%, auto; background-attachment: local, local, scroll, scroll, scroll }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid #d6dde5 }
 td { white-space: nowrap }

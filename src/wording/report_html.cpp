@@ -82,8 +82,8 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
         text += "<line class=\"limit\" x1=\"0\" x2=\"" + std::to_string(kColumns) + "\" y1=\"" + y + "\" y2=\"" + y + "\"/>";
     }
     const auto end = kLocalAmounts.duration(std::chrono::duration_cast<std::chrono::seconds>(profile.length()));
-    return text + "</svg>\n<div class=\"axis\"><span>0</span><span>height " + html(amountOf(curve, top, kLocalAmounts)) +
-           "</span><span>" + html(end) + "</span></div></figure>\n";
+    return text + "</svg>\n<div class=\"axis\"><span>0</span><span>vertical axis: 0 to " +
+           html(amountOf(curve, top, kLocalAmounts)) + "</span><span>" + html(end) + "</span></div></figure>\n";
 }
 
 std::string curves(const ReportedJob& job) {

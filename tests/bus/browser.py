@@ -27,6 +27,7 @@ FACTS = """
         text: document.body.innerText,
         width: document.documentElement.scrollWidth,
         outside: all.filter(e => document.body.contains(e) && !fits(e)).map(e => e.outerHTML.slice(0, 100)),
+        scrolling: [...document.querySelectorAll('.wide')].filter(e => e.scrollWidth > e.clientWidth).length,
         pictures: [...document.querySelectorAll('svg')].map(box),
         curves: [...document.querySelectorAll('svg path')].map(path => path.getBBox().height),
     };

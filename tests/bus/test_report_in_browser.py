@@ -100,6 +100,7 @@ def test_a_list_of_jobs_is_only_text_and_fits_into_the_window(world, evil_job, b
     expect_harmless(page, file)
     assert page.title == "Jobs" and evil_job in page.text and chromium.lines_of(page.picture) > 50
     assert page.width <= width and page.outside == []
+    assert width < 1280 or page.scrolling == 0, "a wide window shows all columns"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -110,6 +111,7 @@ def test_the_site_report_is_only_text_and_fits_into_the_window(browser, pictures
     expect_harmless(page, file)
     assert page.title == "Site report" and "CPU time by user" in page.text and chromium.lines_of(page.picture) > 100
     assert page.width <= width and page.outside == []
+    assert width < 1280 or page.scrolling == 0, "a wide window shows all columns"
 
 
 def test_the_browser_would_notice_a_text_that_becomes_markup(browser, tmp_path):
