@@ -184,7 +184,7 @@ std::string memoryLines(const HostsOfJob& job, const Amounts& amounts) {
     if (job.memoryNeed)
         text += line("memory", "needed per host: " + spreadInWords(job, *job.memoryNeed, shown));
     else
-        text += line("memory", "not known what the job needed");
+        text += line("memory", "pinfold does not know how much the job needed");
     if (job.memoryPeak)
         text += further("at the peak with page cache: " + spreadInWords(job, *job.memoryPeak, shown));
     return text;

@@ -191,7 +191,7 @@ std::string profileLines(const Profile& profile, const Amounts& amounts) {
                 amountOf(row.curve, highestOf(profile, row.curve), amounts) + "\n";
     }
     const auto time = std::chrono::duration_cast<std::chrono::seconds>(profile.length());
-    return text.empty() ? "" : "Use over the time of " + amounts.duration(time) + ":\n" + text;
+    return text.empty() ? "" : "What the job used over " + amounts.duration(time) + ":\n" + text;
 }
 
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts) {

@@ -69,7 +69,8 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
 
 std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& usage = receipt.usage;
-    auto text = line("memory", usage.memoryNeed ? "needed " + amounts.size(usage.memoryNeed) : "not known what the job needed");
+    auto text = line("memory", usage.memoryNeed ? "needed " + amounts.size(usage.memoryNeed)
+                                                : "pinfold does not know how much the job needed");
     if (const auto limit = finite(receipt.limits.memoryMax)) {
         const auto words = amounts.size(limit) + enforcementMark(receipt.limitsNotEnforced, "memory_max");
         const auto efficiency = memoryEfficiency(receipt);

@@ -88,5 +88,5 @@ def test_pages_limits_and_freezing():
     assert pages.startswith("Job several.1 of user root is over.") and "\n\nJob several.2 of user root is over." in pages
     both = run("pinfold", "status", *KEYS[:2], check=False)
     # If a job ran longer than a second, `pinfold why` draws a curve of the job's use. `pinfold status` never draws a curve.
-    receipts_only = re.sub(r"\nUse over the time of .*\n(?:  .*\n)+", "", pages)
+    receipts_only = re.sub(r"\nWhat the job used over .*\n(?:  .*\n)+", "", pages)
     assert (both.returncode, both.stdout, both.stderr) == (3, receipts_only, "")

@@ -40,7 +40,7 @@ def test_names_the_owner_of_the_job():
 
 def test_has_the_use_over_time_of_a_job_of_some_seconds(summaries):
     status, out, err = finish(start_job("summary.8", "sh", "-c", "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done"))
-    assert (status, err) == (0, "") and "Use over the time of " in out
+    assert (status, err) == (0, "") and "What the job used over " in out
     assert out == summary("summary.8")
 
 

@@ -52,7 +52,7 @@ TEST(ProfileText, anEmptyProfileHasNoText) {
 
 TEST(ProfileText, onlyCurvesWithValuesAreShown) {
     const auto text = profileLines(profileOf({5, 10}), {});
-    EXPECT_EQ(text, "Use over the time of 20s:\n"
+    EXPECT_EQ(text, "What the job used over 20s:\n"
                     "  memory       ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄████████████████████ at most 10M\n");
 }
 

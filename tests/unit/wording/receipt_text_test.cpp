@@ -141,7 +141,7 @@ TEST(ReceiptPage, saysWhichLimitsWereNotEnforced) {
     receipt.usage.memoryPeak = 2 * kMiB;
     receipt.limitsNotEnforced = {"memory_max", "tasks_max"};
     const auto text = page(receipt);
-    EXPECT_NE(text.find("  memory       not known what the job needed\n"
+    EXPECT_NE(text.find("  memory       pinfold does not know how much the job needed\n"
                         "               limit 1M (not enforced)\n"
                         "               2M at the peak with page cache\n"),
               std::string::npos)
@@ -213,7 +213,7 @@ TEST(ReceiptPage, theUnknownIsNotZero) {
                              "  started      1970-01-01T00:00:00Z\n"
                              "  ended        1970-01-01T00:00:00Z, after 0\n"
                              "  CPU          not known\n"
-                             "  memory       not known what the job needed\n"
+                             "  memory       pinfold does not know how much the job needed\n"
                              "  tasks        1\n"
                              "  left behind  nothing\n");
 }
