@@ -2,6 +2,7 @@
 """At the end of a job, pinfoldd writes a line about the end to the job's standard error. If the job caused its own end, pinfoldd adds no line to the
 job's standard error."""
 
+import contextlib
 import os
 import pwd
 import re
@@ -69,44 +70,54 @@ def test_of_a_job_that_took_the_wrappers_place():
     expect_line(err, "said.place", "was stopped on request of user root")
 
 
-@pytest.mark.parametrize("options", [(), ("--exec",)])
-def test_a_reader_that_hangs_delays_no_end(options):
+@contextlib.contextmanager
+def hanging_reader():
+    """Returns a pipe that is full, and that nobody reads."""
     reader, writer = os.pipe()
     os.write(writer, b"x" * PIPE)
-    job = start_job("said.full", "sleep", "1000", options=options, stderr=writer)
     try:
-        wait_running("said.full")
-        run("pinfold", "stop", "said.full")
-        assert job.wait(timeout=60 + held_up()) == -15
-        run("pinfold", "wait", "said.full", timeout=60)
-        assert finish(start_job("said.next", "true")) == (0, "", ""), "other jobs do not wait"
+        yield writer
     finally:
-        job.kill()
         os.close(writer)
         os.close(reader)
 
 
-def test_a_file_server_that_hangs_delays_no_end():
+@contextlib.contextmanager
+def hanging_file_server():
+    """Returns a file on a file server that does not answer a write. When the test is over, the file server must have got a write."""
     mount = Path("/mnt/hangs")
     server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout.readline() == "mounted\n"
         with open(mount / "f", "ab", buffering=0) as output:
-            job = start_job("said.hangs", "sleep", "1000", stderr=output)
-        wait_running("said.hangs")
-        begun = time.monotonic()
-        run("pinfold", "stop", "said.hangs")
-        assert job.wait(timeout=60 + held_up()) == -15
-        assert time.monotonic() - begun > 1, "the supervisor has waited for its line"
+            yield output
         assert server.stdout.readline() == "written\n"
-        assert finish(start_job("said.next", "true")) == (0, "", ""), "other jobs do not wait"
-        [receipt] = receipts("said.hangs")
-        assert receipt["result"] == "stopped"
     finally:
         server.kill()
         server.wait()
+        server.stdout.close()
         run("umount", "--lazy", mount)
         mount.rmdir()
+
+
+@pytest.mark.parametrize("output", [hanging_reader, hanging_file_server])
+@pytest.mark.parametrize("options", [(), ("--exec",)])
+def test_an_output_that_hangs_delays_no_end(output, options):
+    key = f"said.{output.__name__}.{len(options)}"
+    with output() as stderr:
+        job = start_job(key, "sleep", "1000", options=options, stderr=stderr)
+        try:
+            wait_running(key)
+            begun = time.monotonic()
+            run("pinfold", "stop", key)
+            assert job.wait(timeout=60 + held_up()) == -15
+            assert options or time.monotonic() - begun > 1, "the supervisor has waited for its line"
+            run("pinfold", "wait", key, timeout=60)
+            assert finish(start_job("said.next", "true")) == (0, "", ""), "other jobs do not wait"
+            [receipt] = receipts(key)
+            assert receipt["result"] == "stopped"
+        finally:
+            job.kill()
 
 
 @pytest.mark.parametrize("command, status", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", -15), ("kill -KILL $$", -9)])

@@ -5,8 +5,12 @@ limit."""
 import os
 import re
 import signal
+import subprocess
 
-from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running
+import pytest
+
+from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running, wait_until
+from test_stop_line import hanging_file_server, hanging_reader
 
 NODE = re.escape(os.uname().nodename)
 WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. {{who}} the job at the limit\.\n"
@@ -62,3 +66,21 @@ def test_users_choose_their_own_warning():
     assert denied.returncode != 0
     run("pinfold", "stop", "warned.4")
     finish(job)
+
+
+@pytest.mark.parametrize("output", [hanging_reader, hanging_file_server])
+def test_an_output_that_hangs_delays_neither_the_job_nor_others(output):
+    with output() as stderr:
+        job = start_job("warned.6", "sh", "-c", "echo ready; read line; exit 7", options=["--run-time-max", "1h"], stderr=stderr,
+                        stdin=subprocess.PIPE)
+        try:
+            assert job.stdout.readline() == "ready\n"
+            warned = len(journal("warned.6", "limit-near"))
+            run("pinfold", "limits", "warned.6", "--run-time-warning", "59min 59s 999ms")
+            wait_until(lambda: len(journal("warned.6", "limit-near")) == warned + 1, "the warning")
+            assert finish(start_job("warned.next", "true")) == (0, "", ""), "other jobs do not wait"
+            job.stdin.close()
+            assert job.wait(timeout=60) == 7, "the job goes on"
+        finally:
+            job.kill()
+            job.wait()
