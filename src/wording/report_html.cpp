@@ -50,8 +50,8 @@ std::string cards(const Receipt& receipt) {
                 kLocalAmounts.duration(cpuTime(receipt.usage)) +
                     (cpus ? " of " + kLocalAmounts.duration(coreWalltime(receipt)) : "")) +
            card("memory efficiency", percent(memoryEfficiency(receipt)),
-                (need ? kLocalAmounts.size(need) + " needed" : std::string("need not known")) +
-                    (limit ? " of " + kLocalAmounts.size(limit) : std::string())) +
+                (need ? kLocalAmounts.size(need) + " needed" : std::string("pinfold does not know the need")) +
+                    (limit ? (need ? " of " : "; the limit is ") + kLocalAmounts.size(limit) : std::string())) +
            "</div>\n";
 }
 

@@ -59,6 +59,16 @@ TEST(HtmlReport, hasTheCauseTheCurvesTheLimitsAndTheAdvice) {
         EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
+TEST(HtmlReport, saysThatTheNeedIsNotKnown) {
+    auto job = ReportedJob{receipt("sge.1", 40min), Profile()};
+    EXPECT_NE(htmlReport({job}, evilName).find("<span>650M needed of 1G</span>"), std::string::npos);
+    job.receipt.usage.memoryNeed.reset();
+    EXPECT_NE(htmlReport({job}, evilName).find("<span>pinfold does not know the need; the limit is 1G</span>"),
+              std::string::npos);
+    job.receipt.limits.memoryMax.reset();
+    EXPECT_NE(htmlReport({job}, evilName).find("<span>pinfold does not know the need</span>"), std::string::npos);
+}
+
 TEST(HtmlReport, ofAJobOfSeveralHostsIsAboutTheHostThatEndedIt) {
     auto job = ReportedJob{.receipt = receipt("slurm.1", 1h), .profile = {}, .hosts = "node9 <ended> first\n"};
     job.receipt.origin.host = kEvil;
