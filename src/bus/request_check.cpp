@@ -2,6 +2,7 @@
 #include "bus/request_check.hpp"
 
 #include "base/escape.hpp"
+#include "bus_values/entry_readers.hpp"
 
 #include <fmt/core.h>
 
@@ -52,8 +53,8 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
         return invalid(fmt::format("entry '{}' occurs more than once: give it once", printable(key, 100)));
     const std::string known = type; // `type` is valid only until the next call of sd_bus_message_peek_type()
     if (!isList(known) && (known.size() != 1 || *type == SD_BUS_TYPE_VARIANT))
-        return invalid(fmt::format("entry '{}' has type {}, but no entry has this type: see org.pinfold1(5)", printable(key, 100),
-                                   printable(type, 100)));
+        return invalid(fmt::format("entry '{}' has type {}{}: see org.pinfold1(5)", printable(key, 100), printable(type, 100),
+                                   kUnknownType));
     seen.emplace_back(key);
     if (seen.size() > kMaxEntries)
         return invalid("a dictionary has more than 64 entries: see org.pinfold1(5)");

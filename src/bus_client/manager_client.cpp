@@ -59,6 +59,16 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
+/// While packages are upgraded, the old pinfoldd runs for some time after this program is new. If pinfoldd refuses the call
+/// ask(true) because the call has an entry that pinfoldd does not know, evenIfOlder() calls ask(false). ask(false) leaves out the
+/// entries without which a job can run.
+template <class T, class F> Result<T> evenIfOlder(F&& ask) {
+    auto answer = converted([&]() -> T { return ask(true); });
+    if (!answer && saysUnknownEntry(answer.error()))
+        answer = converted([&]() -> T { return ask(false); });
+    return answer;
+}
+
 /// Repeats the call while pinfoldd answers Busy. Busy means that the user has made too many calls.
 template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
@@ -319,10 +329,11 @@ Result<void> ManagerClient::kill(const std::string& key, int signal) const {
 }
 
 Result<std::string> ManagerClient::open(const std::string& key, const JobOpening& opening) const {
-    return converted([&] {
+    return evenIfOlder<std::string>([&](bool withAll) {
         auto options = toDict(opening.limits);
         options.merge(toDict(opening.allocation));
-        options.merge(toDict(opening.identity));
+        if (withAll)
+            options.merge(toDict(opening.identity));
         put(options, "uid", opening.uid);
         put(options, "slots", opening.slots);
         put(options, "linger", opening.linger);
@@ -345,9 +356,9 @@ Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit
 
 Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(const std::string& key, const UniqueFd& leader,
                                                                             std::optional<int> output) const {
-    return converted([&] {
+    return evenIfOlder<std::pair<std::uint32_t, std::string>>([&](bool withAll) {
         Dict options{{"batch", sdbus::Variant(true)}};
-        if (output)
+        if (output && withAll)
             options["output"] = sdbus::Variant(sdbus::UnixFd(*output));
         std::uint32_t task = 0;
         std::string unit;

@@ -22,11 +22,16 @@ Error wrongType(const std::string& name, const sdbus::Variant& value, const char
 
 } // namespace
 
+bool saysUnknownEntry(const Error& error) {
+    return error.code == ErrorCode::InvalidArgument &&
+           (error.message.starts_with(kUnknownEntry) || error.message.find(kUnknownType) != std::string::npos);
+}
+
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers) {
     for (const auto& [name, value] : dict) {
         const auto reader = readers.find(name);
         if (reader == readers.end())
-            return invalid("unknown entry '" + printable(name, 100) + "': see org.pinfold1(5)");
+            return invalid(kUnknownEntry + printable(name, 100) + "': see org.pinfold1(5)");
         if (auto read = reader->second(value); !read)
             return read;
     }

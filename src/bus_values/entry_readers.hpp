@@ -23,6 +23,14 @@ namespace pinfold {
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 using EntryReaders = std::map<std::string, EntryReader>;
 
+/// The beginning of the error about an entry that has no reader.
+constexpr const char* kUnknownEntry = "unknown entry '";
+/// A part of the error about an entry whose type no entry has.
+constexpr const char* kUnknownType = ", but no entry has this type";
+/// Returns true if pinfoldd has refused a call because pinfoldd is too old to know an entry. Newer programs compare the errors of
+/// an older pinfoldd with kUnknownEntry and kUnknownType, so these texts must not change.
+bool saysUnknownEntry(const Error& error);
+
 /// Passes each entry of the dictionary to the reader with the same name.
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
 

@@ -14,6 +14,8 @@ namespace {
 // so a new pinfoldd must accept all old members. A new version may add members to the protocol. If a new member has no value, a
 // program must leave the new member out of its packet.
 constexpr int kVersion = 1;
+// Newer programs compare the answer of an older pinfoldd with kUnknownForm, so this text must not change.
+constexpr const char* kUnknownForm = "the request cannot be read: pinfold-run does not write it in this form";
 
 constexpr auto kRoles = enumNames<WrapperRole>({
     {WrapperRole::Job, "job"}, // no packet contains the word "job", because the role Job is the default
@@ -208,9 +210,11 @@ std::string encode(const WrapperRequest& request) {
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet) {
     auto request = decode<WrapperRequest>(packet, "request", requestFromJson);
     if (request && encode(*request) != packet)
-        return Error{ErrorCode::InvalidArgument, "the request cannot be read: pinfold-run does not write it in this form"};
+        return Error{ErrorCode::InvalidArgument, kUnknownForm};
     return request;
 }
+
+bool saysUnknownForm(const Error& error) { return error.code == ErrorCode::InvalidArgument && error.message == kUnknownForm; }
 
 std::string encodeWrapperReply(const Result<WrapperReply>& reply) {
     auto packet = dump(replyToJson(reply));

@@ -112,6 +112,8 @@ std::string encode(const WrapperRequest& request);
 /// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. decodeWrapperRequest()
 /// refuses unknown members, repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
+/// Returns true if pinfoldd has answered with `error` because the request has a member that pinfoldd does not know.
+bool saysUnknownForm(const Error& error);
 
 /// Describes one job in the answer to a WrapperList request.
 struct WrapperJob {

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace pinfold {
@@ -85,6 +86,14 @@ bool send(int socket, const std::string& packet, const std::array<int, 3>& descr
     return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
+/// Returns the packet of the request without the job's identity. If the request has no identity, the result is empty.
+template <class Request> std::string packetWithoutIdentity(Request request) {
+    if (request.identity == JobIdentity{})
+        return {};
+    request.identity = {};
+    return encode(request);
+}
+
 /// Returns the error that tells an administrator why pinfoldd has not answered.
 Error silence(bool away) {
     if (away)
@@ -98,11 +107,13 @@ void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
     request.supervised = descriptors.supervisor >= 0;
     request.output = descriptors.output >= 0;
     begin(request, descriptors, kCreatePatience);
+    forOlder_ = packetWithoutIdentity(std::move(request));
 }
 
 void DaemonLink::end(WrapperEnd request) {
     request.toldOfRefusal = true;
     begin(request, {}, kForever);
+    forOlder_ = packetWithoutIdentity(std::move(request));
 }
 
 void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
@@ -115,6 +126,7 @@ void DaemonLink::adopt(const WrapperAdopt& request, int process, Microseconds pa
 
 void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, Microseconds patience) {
     packet_ = encode(request);
+    forOlder_.clear();
     descriptors_ = {descriptors.leader, descriptors.supervisor, descriptors.output};
     patience_ = patience;
     begun_ = MonotonicClock::now();
@@ -152,6 +164,11 @@ void DaemonLink::receive() {
     (void)!::recv(socket_.get(), packet.data(), packet.size(), 0); // the packet has arrived, so recv(2) does not fail
     outcome_ = decodeWrapperReply(packet);
     socket_.reset();
+    if (!forOlder_.empty() && !*outcome_ && saysUnknownForm(outcome_->error())) {
+        packet_ = std::exchange(forOlder_, {});
+        outcome_.reset();
+        attempt();
+    }
 }
 
 void DaemonLink::lost(Error error, bool notThere) {

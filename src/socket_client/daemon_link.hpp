@@ -25,7 +25,9 @@ struct Patience {
 };
 
 /// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
-/// recognizes the repeated request.
+/// recognizes the repeated request. An older pinfoldd may not know the identity of a job. While packages are upgraded, the old
+/// pinfoldd runs for some time after the programs that call pinfoldd are new. If pinfoldd does not know the form of a request
+/// with an identity, DaemonLink sends the request again without the identity.
 class DaemonLink {
 public:
     /// `path` must never come from the environment, because the job controls the environment. A job could start a false
@@ -82,6 +84,7 @@ private:
 
     std::string path_;
     std::string packet_;
+    std::string forOlder_; ///< the packet for a pinfoldd that does not know the identity; empty if packet_ has no identity
     std::array<int, 3> descriptors_{-1, -1, -1};
     UniqueFd socket_;
     std::optional<Result<WrapperReply>> outcome_;

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. The earlier version may be a program that is still
 running, or a package that is not upgraded yet. If a value that a client reads has an unexpected type, the client fails. The tables list the
-values that revision f7cc5991 of pinfold reads."""
+values that revision f7cc5991 of pinfold reads. The last tests call a stand-in for an older pinfoldd."""
+
+import subprocess
+import sys
 
 import dbus
 import pytest
 
-from conftest import wait_until
+from conftest import BUILD, HERE, wait_until
 
 TEXT, NUMBER, LONG, FLAG = dbus.String, dbus.UInt32, dbus.UInt64, dbus.Boolean
 OF_JOB = {"key": TEXT, "state": TEXT, "uid": NUMBER, "slice": TEXT, "unit": TEXT, "leader": NUMBER, "created": LONG, "tasks": NUMBER}
@@ -52,3 +55,28 @@ def test_receipts(limited):
     assert (type(receipt["leftover_commands"]), str(receipt["leftover_commands"].signature)) == (dbus.Array, "s")
     if "io_devices" in receipt:
         assert str(receipt["io_devices"].signature) == "(stttt)"
+
+
+@pytest.fixture
+def older(world):
+    world.stop_daemon()
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the name free")
+    world.start(sys.executable, HERE / "older_pinfoldd.py")
+    wait_until(lambda: world.bus.name_has_owner("org.pinfold1"), "the older pinfoldd")
+    return world
+
+
+def pinfold(world, *words):
+    return subprocess.run([BUILD / "src/cli/pinfold", *words], env=world.environment, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("fact", [("--job-name", "train"), ("--nodes", "node1,node2")], ids=["text", "list"])
+def test_an_older_pinfoldd_opens_a_job_without_the_facts_that_it_does_not_know(older, fact):
+    script = older.process()
+    done = pinfold(older, "open", "pbs.1", "--uid", "0", "--linger", "1min", *fact, "--adopt", str(script.pid), "--batch", "--output-fd", "2")
+    assert (done.returncode, done.stdout) == (0, "job pbs.1: with linger,uid\n"), done.stderr
+
+
+def test_an_older_pinfoldd_does_not_open_a_job_without_a_limit_that_it_does_not_know(older):
+    done = pinfold(older, "open", "pbs.1", "--uid", "0", "--job-name", "train", "--tasks-max", "5")
+    assert done.returncode != 0 and "unknown entry 'tasks_max'" in done.stderr

@@ -104,13 +104,7 @@ Result<void> handOverOutput(const std::string& key) {
 }
 
 Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity) {
-    WrapperEnd request{.key = key, .leader = 0, .exit = exit, .identity = identity};
-    auto ended = end(request, kForEnd);
-    // During an upgrade, pinfoldd may be older than pinfold's plugin. An older pinfoldd may not know the member `identity`.
-    if (!ended && ended.error().code == ErrorCode::InvalidArgument) {
-        request.identity = {};
-        ended = end(request, kForEnd);
-    }
+    const auto ended = end({.key = key, .leader = 0, .exit = exit, .identity = identity}, kForEnd);
     if (ended || ended.error().code == ErrorCode::NoSuchJob)
         return {};
     return mayRunUnconfined(ended.error(), key) ? Result<void>() : Result<void>(ended.error());

@@ -92,6 +92,40 @@ TEST_F(DaemonLinkTest, aRefusalIsFinal) {
     EXPECT_EQ(refused.error().message, "not yours");
 }
 
+// An older pinfoldd refuses each request that has a member that it does not know.
+TEST_F(DaemonLinkTest, anOlderPinfolddGetsTheRequestWithoutTheIdentity) {
+    const auto unknown = decodeWrapperRequest(R"({"version":1,"call":"end","key":"sge.1","leader":0,"of_a_later_version":1})");
+    ASSERT_FALSE(unknown);
+    listen();
+    DaemonLink link(path);
+    const WrapperCreate plain{.key = "sge.1", .limits = {.tasksMax = 5}};
+    auto create = plain;
+    create.identity.jobName = "train";
+    link.create(create, {});
+    EXPECT_EQ(answer(accept(), unknown.error()), encode(create));
+    EXPECT_FALSE(link.advance());
+    EXPECT_EQ(answer(accept(), WrapperReply{"sge.1", {}, {}, {}}), encode(plain));
+    EXPECT_EQ(outcome(link)->key, "sge.1");
+
+    WrapperEnd end{.key = "sge.1", .exit = {}, .toldOfRefusal = true, .identity = {.queue = "long"}};
+    link.end(end);
+    EXPECT_EQ(answer(accept(), unknown.error()), encode(end));
+    EXPECT_FALSE(link.advance());
+    end.identity = {};
+    EXPECT_EQ(answer(accept(), unknown.error()), encode(end));
+    const auto refused = outcome(link);
+    ASSERT_FALSE(refused) << "pinfoldd does not know the request without the identity, either";
+    EXPECT_EQ(refused.error().message, unknown.error().message);
+}
+
+TEST_F(DaemonLinkTest, aRefusalOfTheIdentityIsFinal) {
+    listen();
+    DaemonLink link(path);
+    link.create({.key = "sge.1", .limits = {}, .identity = {.jobName = "train"}}, {});
+    answer(accept(), Error{ErrorCode::InvalidArgument, "too many labels"});
+    EXPECT_FALSE(outcome(link));
+}
+
 TEST_F(DaemonLinkTest, aLostAnswerIsAskedForAgain) {
     listen();
     DaemonLink link(path);
