@@ -87,7 +87,7 @@ def test_a_purge_leaves_nothing_but_what_the_page_says(versions):
     debs.purge()
     was_files, was_units, (was_users, was_groups) = files(), known_units(), accounts()
     for version in versions:
-        debs.install(*debs.NAMES, of=version)
+        debs.install(*debs.names(version), of=version)
     run("systemctl", "enable", "--now", "pinfold-strays.timer")
     run("systemctl", "start", "pinfold-strays.service")
     run_a_job("purge.1")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Finds, installs and removes pinfold's Debian packages."""
 
+import contextlib
 import functools
 import os
 import re
@@ -17,8 +18,13 @@ OLDER = "0.0.9-1"
 EARLIER_DIRECTORY = DIRECTORY / "earlier"  # the packages of an earlier revision, if PINFOLD_EARLIER was set
 
 
-def deb(name):
-    return next(DIRECTORY.glob(f"{name}_*.deb"))
+def deb(name, directory=DIRECTORY):
+    return next(directory.glob(f"{name}_*.deb"))
+
+
+def names(of=deb):
+    """Returns the packages of a version. An earlier revision may lack packages that the current revision has."""
+    return [name for name in NAMES if of is deb or not EARLIER_DIRECTORY.exists() or list(EARLIER_DIRECTORY.glob(f"{name}_*.deb"))]
 
 
 def field(name, which):
@@ -27,11 +33,11 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. older() changes a package
-    of an earlier revision if one exists, and otherwise changes the current package."""
+    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If packages of an earlier
+    revision exist, older() changes the earlier package. Without earlier packages, older() changes the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
-    run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)
+    run("dpkg-deb", "--raw-extract", deb(name, EARLIER_DIRECTORY if EARLIER_DIRECTORY.exists() else DIRECTORY), tree)
     control = tree / "DEBIAN/control"
     version = re.search("^Version: (.*)", control.read_text(), re.M)[1]
     control.write_text(control.read_text().replace(version, OLDER))
@@ -48,6 +54,16 @@ def dpkg(*arguments, **how):
 
 def install(*names, of=deb):
     return dpkg("--install", *(of(name) for name in names))
+
+
+@contextlib.contextmanager
+def unpacked(*names):
+    """Unpacks packages like the first half of an upgrade. The second half, which restarts pinfoldd, comes when the context ends."""
+    dpkg("--unpack", *(deb(name) for name in names))
+    try:
+        yield
+    finally:
+        dpkg("--configure", "--pending")
 
 
 def installed():
