@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests pinfoldd with a history on a slow disk, with a history that pinfoldd cannot open, and with a damaged history."""
 
+import contextlib
 import os
+import sqlite3
 import time
 
 import dbus
@@ -113,6 +115,21 @@ def test_a_history_that_cannot_be_opened(world):
     assert list(stored(world)) == ["sge.1"] and stored(world)["sge.1"]["wall"] < 1_000_000 * took + 1_000_000
     assert list((world.root / "run/pinfold/receipts").iterdir()) == []
     world.create("sge.2", late)
+
+
+def test_pinfoldd_manages_its_jobs_without_the_history_of_a_newer_pinfoldd(world):
+    world.configure('[history]\npatience = "1s"\n')
+    process = world.process()
+    world.create("sge.1", process)
+    world.stop_daemon()
+    with contextlib.closing(sqlite3.connect(world.root / "var/lib/pinfold/history.db")) as history:
+        history.execute("PRAGMA user_version = 99")
+    world.daemon = world.start_daemon()
+    wait_until(lambda: "was written by a newer pinfold (schema 99)" in node_property(world, "DrainReason"), "the reason")
+    assert error_name(lambda: world.create("sge.2", world.process())) == "org.pinfold1.Error.Draining"
+    assert world.live() == {"sge.1": "running"}
+    assert world.end("sge.1", process)["key"] == "sge.1"
+    assert len(list((world.root / "run/pinfold/receipts").iterdir())) == 1
 
 
 def test_a_damaged_history_is_moved_aside(world):

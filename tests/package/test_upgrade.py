@@ -16,7 +16,7 @@ import pytest
 
 import slurm
 from earlier import make_history
-from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, read_journal, receipts, run, site, start_job, wait_until
+from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 from logins import open_job, open_ssh, ssh, sshd, where
 
 HISTORY = Path("/var/lib/pinfold/history.db")
@@ -323,8 +323,9 @@ def test_the_way_back(older):
     former = main_pid()
     debs.install(*PACKAGES, of=debs.older)
     if schema != SCHEMA:
-        wait_until(lambda: run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout == "78\n", "the older pinfoldd refuses the history")
-        assert "was written by a newer pinfold" in run("systemctl", "show", "-P", "StatusText", "pinfoldd").stdout + read_journal("-b", "-u", "pinfoldd")
+        def status():
+            return run("systemctl", "show", "-P", "StatusText", "pinfoldd").stdout
+        wait_until(lambda: "was written by a newer pinfold" in status(), "the older pinfoldd refuses the history")
     if debs.EARLIER_DIRECTORY.exists():
         assert job.poll() is None
         debs.install(*PACKAGES)
