@@ -9,9 +9,12 @@ intervals, because pinfoldd writes down a job's profile only at every fifth look
 For one look at a job, pinfoldd reads five files. The controllers io, memory and pids provide three of the files that pinfoldd reads for a job. If the
 container lacks the controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container
 lacks. The virtual machine has all controllers, but it is emulated and slow. For comparison, the program reads a small file of a cgroup, and measures
-the time of this read. The program prints a ratio: the time that pinfoldd needs for one job, divided by the time of this read. The ratio is about the
-same on slow and fast machines. To estimate the time in a container with all controllers, use the ratio from the virtual machine. Multiply this ratio
-by the time of a read in the container."""
+the time of this read. The program divides the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio of look to read
+is about the same on slow and fast machines. Measure the time of a read in the container, and multiply it by the ratio from the virtual machine. The
+result of the multiplication estimates how long pinfoldd looks at a job in a container with all controllers.
+
+The program also measures the CPU time of a fixed loop in Python, which makes no system calls. Divide the time of the loop in the virtual machine by
+the time of the loop in the container. The result says how much slower the emulator computes."""
 
 import os
 import re
@@ -80,6 +83,14 @@ def read_cost(rounds=20000):
     return (time.process_time() - begun) / rounds
 
 
+def loop_cost(rounds=2_000_000):
+    """Returns the CPU seconds of a loop that only computes."""
+    begun, total = time.process_time(), 0
+    for number in range(rounds):
+        total += number % 7
+    return time.process_time() - begun
+
+
 def main():
     without_watchdog()
     wait_until(idle, "pinfoldd has done all that its start leaves to do")
@@ -95,6 +106,7 @@ def main():
     share = cpu / (ROUNDS * INTERVAL)
     look, read = cpu / ROUNDS / JOBS, read_cost()
     print(f"        a job and look: {look * 1e6:.0f} us, {look / read:.1f} times the {read * 1e6:.1f} us for a small file", flush=True)
+    print(f"        a loop of Python that only computes: {loop_cost():.3f} s", flush=True)
     report(f"pinfoldd's CPU time with {JOBS} live, quiet jobs, in {ROUNDS} intervals of {INTERVAL} s without the watchdog",
            f"{share:.3%} of a CPU, {woken} wake-ups", f"<= {MOST:.2%}", share <= MOST)
     end(started)
