@@ -13,7 +13,7 @@ namespace pinfold {
 /// systemd, the bus and every service except pinfoldd have to answer within kShortTime.
 constexpr Microseconds kShortTime = 2s;
 
-/// Makes a call and returns its answer. Throws sdbus::Error.
+/// Makes a call with the time limit kShortTime, and returns the answer. Throws sdbus::Error.
 template <class T, class... Args>
 T askInShort(sdbus::IProxy& proxy, const std::string& interface, const std::string& method, const Args&... args) {
     T result{};

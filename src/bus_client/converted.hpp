@@ -30,8 +30,8 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     }
 }
 
-/// Makes an Impl, the private data of a client. The Impl must have two members. `connection` is a connection to the system bus.
-/// `manager` is the proxy of pinfoldd's manager object. `name` is one of pinfoldd's names on the bus. Error: Unreachable.
+/// Makes an Impl, the private data of a client. The Impl must have the members `connection`, a connection to the system bus,
+/// and `manager`, the proxy of pinfoldd's manager object. `name` is one of pinfoldd's names on the bus. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected(const std::string& name = kBusName) {
     Result<void> checked;
     auto impl = converted([&checked, &name] {

@@ -119,8 +119,8 @@ std::string ofBus() {
 
 using Reader = Event (*)(sdbus::Message&);
 
-/// Returns the function that reads the signal with the given name. Returns nullptr for an unknown signal, which a newer
-/// pinfoldd may send.
+/// Returns the function that reads signals with the name `member`. If the name is not known, the result is nullptr. A newer
+/// pinfoldd can send signals with unknown names.
 Reader readerOf(std::string_view member) {
     static constexpr std::pair<std::string_view, Reader> readers[] = {
         {"JobAdded", jobAdded},

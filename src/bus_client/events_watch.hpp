@@ -15,14 +15,14 @@ namespace pinfold {
 
 inline constexpr const char* kReceiptsStored = "receipts-stored"; ///< the name of an event
 
-/// Holds the arguments of the signal ReceiptsStored, by which pinfoldd says which receipts it has stored.
+/// Holds the arguments of the signal ReceiptsStored. With ReceiptsStored, pinfoldd says which receipts are now stored.
 struct StoredEvent {
     std::string epoch;
     std::uint64_t first = 0;
     std::uint64_t last = 0;
 };
 
-/// Holds the contents of one signal of pinfoldd. If a kind of event has no value for a member, the member is unset.
+/// Holds the contents of one D-Bus signal from pinfoldd. If a kind of event has no value for a member, the member is unset.
 struct Event {
     std::string name; ///< the kind of event, for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};

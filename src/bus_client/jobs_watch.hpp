@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Waits for the ends of many jobs at once. Each JobsWatch has a connection of its own to the bus.
+/// Watches many jobs at the same time, and waits until the jobs end. Each JobsWatch has a connection of its own to the bus.
 class JobsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.

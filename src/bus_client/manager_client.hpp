@@ -77,16 +77,15 @@ public:
     /// The argument `timeout` is the time limit for each page of the list.
     Result<std::vector<JobInfo>> listJobs(Microseconds timeout = 30s) const;
     Result<JobInfo> job(const std::string& key) const;
-    /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task that the process belongs
-    /// to.
+    /// Finds the job and the task of a process. Returns the key of the job and the number of the task.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
-    /// Returns the limits, the allocation and the slots of a live job. holding() makes only one call on the bus, because a verb
-    /// may call holding() for each of many jobs. The error is NoSuchJob if the job has ended since the call of listJobs(). The
-    /// error may be Busy if pinfoldd was still creating the job during the call of listJobs().
+    /// Returns the limits, the allocation and the slots of a live job. holding() makes only one call on the bus, because some
+    /// commands call holding() for many jobs. The error is NoSuchJob if the job has ended since the call of listJobs().
+    /// holding() can fail with Busy if pinfoldd was still creating the job during the call of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     /// Returns the facts that the batch system and the owner have told pinfoldd about a live job. The result is an error if

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// For `pinfold doctor`, NodeClient asks services on the system bus, such as systemd, about this node. A call of NodeClient has a
-// time limit of two seconds. A call may make the bus start a service of systemd, but no service of another project.
+// For `pinfold doctor`, NodeClient asks services on the system bus, such as systemd, about this node. A call of NodeClient has
+// a time limit of two seconds. If a service does not run, a call can make the bus start the service, but only if the service is
+// a part of systemd.
 #pragma once
 
 #include "base/clock.hpp"

@@ -22,8 +22,8 @@ Reconciliation reconciliationFrom(const Dict& dict);
 
 /// Makes the property Resources.
 Dict toDict(const NodeResources& resources);
-/// Reads the property Resources from the properties of the manager object. If an older pinfoldd does not have the property, all
-/// members of the result are unset.
+/// Reads the property Resources from the properties of the manager object. If an older pinfoldd does not have the property
+/// Resources, all members of the result are unset.
 NodeResources resourcesFrom(const Dict& properties);
 
 /// Makes the property DrainDetails, which has the entries `since` and `by`.

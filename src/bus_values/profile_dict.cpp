@@ -16,8 +16,8 @@ std::string mostName(Measure measure) { return std::string(toString(measure)) + 
 
 std::uint64_t rounded(double value) { return static_cast<std::uint64_t>(std::llround(std::clamp(value, 0.0, 9e18))); }
 
-/// Returns the number at the position `index` of the list. If the list ends before the position `index`, the result is 0. A list
-/// may lack numbers at its end, because a newer pinfoldd may no longer measure a value.
+/// Returns the number at the position `index` of the list. If the list ends before the position `index`, the result is 0. The
+/// list of a measure can be too short or empty, because a newer pinfoldd possibly does not have this measure.
 float at(const Numbers& numbers, std::size_t index) { return index < numbers.size() ? static_cast<float>(numbers[index]) : 0; }
 
 } // namespace

@@ -32,7 +32,8 @@ Usage usageFrom(const Dict& dict);
 
 /// Makes a dictionary with the whole verdict, for users who may read the job's receipt.
 Dict toDict(const OomVerdict& verdict);
-/// Makes a dictionary with the part of the verdict that everybody may know: cause and time.
+/// Makes a dictionary with the cause and the time of the out-of-memory kill. Every user is allowed to know the cause and the
+/// time.
 Dict oomNews(const OomVerdict& verdict);
 std::optional<OomVerdict> oomFrom(const Dict& dict);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Converts the options of requests to D-Bus dictionaries, and D-Bus dictionaries to options. Clients send the dictionaries that
 // toDict() returns. pinfoldd reads each entry with an entry reader, and checks every entry. If pinfoldd does not know an entry,
-// it returns the error InvalidArgument with the name of the entry.
+// pinfoldd returns the error InvalidArgument with the name of the entry.
 #pragma once
 
 #include "bus_values/entry_readers.hpp"
@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Adds a reader for each limit to `readers`. The function toDict() for limits is in receipt_dict.hpp.
+/// For each limit, adds a reader to `readers`. The function toDict() for limits is in receipt_dict.hpp.
 void addLimitReaders(EntryReaders& readers, ResourceLimits& limits);
 Result<ResourceLimits> readLimits(const Dict& options);
 

@@ -32,7 +32,7 @@ void Admins::refresh(std::function<void()> then) {
         clients_.setAuditors(std::move(members.auditors));
         over(weak);
     });
-    if (!asked) // Lane::Names accepts no more questions now, so the list of admins does not change
+    if (!asked) // if Lane::Names is full, the list of admins stays as it is
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

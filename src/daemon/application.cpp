@@ -62,16 +62,16 @@ int passedSocket() {
 }
 
 /// Handles errors that a restart of pinfoldd cannot repair. refuse() writes the error to the log once, and systemd does not
-/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd again. If the restarted pinfoldd finds an
-/// error again, it tells the wrapper why the wrapper's job cannot run. Every wrapper in the socket's queue must get an answer,
-/// because otherwise systemd would start pinfoldd again and again. After an error, a wrapper that waits for the end of a job
-/// connects to the socket every few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
+/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd again. If the restarted pinfoldd still
+/// finds an error, pinfoldd tells the wrapper why the wrapper's job cannot run. Every wrapper in the socket's queue must get an
+/// answer, because otherwise systemd would start pinfoldd again and again. After an error, a wrapper that waits for the end of
+/// a job connects to the socket every few seconds. DaemonLink makes all waiting wrappers of a node connect at the same moment.
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // When systemd reads a status message, it looks at the sending process to find the unit. pinfoldd must not exit before
+    // When systemd reads a status message, systemd needs the sending process to find the unit. pinfoldd must not exit before
     // systemd has read the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
@@ -162,8 +162,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // An unsent answer refers to the connection to the bus. The destructor must destroy the unsent answers before it destroys
-    // the connection.
+    // Each unsent answer contains a reference to the connection to the bus. The destructor must destroy the unsent answers
+    // before it destroys the connection.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

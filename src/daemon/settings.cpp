@@ -56,7 +56,8 @@ void Settings::publishFailurePolicy() const {
     // pinfoldd writes the setting into a separate file.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    // Settings writes the file only if jobs.on_failure has changed, because every write fails while /run is full.
+    // If jobs.on_failure has not changed, Settings keeps the file as it is. A failed write, for example while /run is full,
+    // would remove the file.
     if (readFile(AT_FDCWD, file.c_str()) == policy)
         return;
     std::error_code error;
@@ -65,7 +66,7 @@ void Settings::publishFailurePolicy() const {
     if (written)
         return;
     // If pinfoldd cannot write the file, pinfoldd removes the old file. pinfold-run must not read an old file, because the old
-    // file may allow jobs without a scope. If the file is missing, pinfold-run refuses to run a job without a scope.
+    // file possibly allows jobs without a scope. If the file is missing, pinfold-run refuses to run a job without a scope.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +

@@ -22,7 +22,8 @@ public:
     /// ConfigInvalid.
     Result<void> load();
 
-    /// Returns the configuration. The returned reference stays valid, because load() changes the values in the same object.
+    /// Returns the configuration. The returned reference stays valid, because load() assigns the new values to the existing
+    /// object.
     const Config& config() const { return config_; }
 
 private:

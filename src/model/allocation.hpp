@@ -26,7 +26,7 @@ struct AllocationRequest {
     std::optional<std::uint64_t> gpus = {}; ///< how many GPUs the job asks for, 1 to 8192
     std::optional<CpuList> cpuList = {};
     std::optional<CpuList> gpuList = {}; ///< the GPUs by number; the first GPU in the site's configuration has the number 0
-    bool exclusive = false;              ///< the job asks for all CPUs of the node, and for a node without other jobs
+    bool exclusive = false;              ///< the job asks for all CPUs, and must be the only job on the node
 
     bool empty() const { return *this == AllocationRequest{}; }
     bool operator==(const AllocationRequest&) const = default;

@@ -18,8 +18,8 @@ std::string escapeLabel(std::string_view value) {
     return escaped;
 }
 
-/// Returns a duration as a text in seconds, such as "0.0025" for 2500us. secondsText() ignores the locale, and does not round the
-/// duration.
+/// Returns the number of seconds in a duration as a text, such as "0.0025" for 2500us. secondsText() ignores the locale, and
+/// does not round the duration.
 std::string secondsText(Microseconds duration) {
     auto fraction = std::to_string(toUsec(1s + duration % 1s)).substr(1);
     fraction.erase(fraction.find_last_not_of('0') + 1);

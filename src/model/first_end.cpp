@@ -27,8 +27,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
 // After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Between SIGTERM and
 // SIGKILL, Slurm waits longer than other batch systems, because its KillWait is usually 30 s.
 constexpr Microseconds kConsequence = 60s;
-// On thousands of hosts, the start of a step takes some seconds. Some tasks of a step can start after the first task of the step
-// has failed.
+// A step that runs on thousands of hosts needs some seconds to start. Some tasks of a step can start after the first task of
+// the step has failed.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
@@ -87,9 +87,9 @@ EndKind kindOf(const ExitState& exit) {
     }
 }
 
-/// Returns the approximate time at which the tasks of the job began to end on the host. `receipt.ended` is the time at which the
-/// last process ended. Because of the kill grace, the last process can end long after the first process. pinfoldd stops all tasks
-/// of a job at the same time. If tasks failed shortly before the end of the job, begun() returns the time of the first failure.
+/// Estimates the time at which the end of the job began on the host. `receipt.ended` is the time at which the last process
+/// ended. Because of the kill grace, the last process can end long after the first process. pinfoldd stops all tasks of a job
+/// at the same time. If tasks failed shortly before the end of the job, begun() returns the time of the first failure.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -106,8 +106,8 @@ RealTime limitReached(const Receipt& receipt) {
     return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
 }
 
-/// Returns the time at which memory ran out. A receipt describes only the first kill in the life of the job, and the job may have
-/// survived this kill.
+/// Returns the time at which memory ran out. A job can survive an out-of-memory kill, and a receipt describes only the first of
+/// the kills.
 RealTime killed(const Receipt& receipt) {
     if (receipt.result == JobResult::OutOfMemory && isLater(receipt.ended, receipt.oom->at, kConsequence))
         return begun(receipt);
@@ -135,8 +135,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the first event on any host
-/// after the last sign of life of the lost host. placeLostNodes() assumes that the lost host went down at the time of this first
+/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the next event that
+/// happened on any host after this sign of life. placeLostNodes() assumes that the lost host went down at the time of the next
 /// event.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;

@@ -5,12 +5,13 @@
 // the job:
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
-// - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
-// libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task that
-// failed before. If a signal of a different process ended a task, EndSearch looks for a more likely cause than this task.
-// - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
-//   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch uses the exit states of the tasks
-//   instead of the exit status in the receipt.
+// - In many cases, the task that ended first did not cause the end of the job. After the failure of a task, batch systems and
+//   MPI libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task
+//   that failed before. If a signal from a different process ended a task, EndSearch first looks for another cause of the job's
+//   end.
+// - The batch script of a job runs on one host. The receipts from all other hosts contain the exit status of the whole job, as
+//   the batch system has reported the exit status. On a host without the batch script, EndSearch uses the exit states of the
+//   tasks instead of the exit status in the receipt.
 // - A job can survive the end of a task. The batch script of a job can run many steps, and some of these steps can fail.
 #pragma once
 
@@ -32,7 +33,7 @@ constexpr Microseconds kClockTolerance = 500ms;
 /// Says what ended a job or a task on a host.
 enum class EndKind {
     OutOfMemory,    ///< a process was killed because memory ran out
-    NodeLost,       ///< the host went down; `at` is the last time at which the host is known to have run
+    NodeLost,       ///< the host went down; `at` is the time of the last sign of life from the host
     NodeShutdown,   ///< somebody shut the host down
     TimeLimit,      ///< the job reached its limit run_time_max
     Stopped,        ///< somebody asked pinfoldd on the host to end the job
@@ -46,7 +47,7 @@ enum class EndKind {
 
 std::string_view toString(EndKind kind);
 
-/// Returns true if the end of the job on another host cannot cause an event of the kind `kind`.
+/// Returns true if events of the kind `kind` never happen because the job ended on another host.
 bool isOfItself(EndKind kind);
 
 struct EndEvent {
@@ -63,8 +64,8 @@ struct EndEvent {
 
 struct FirstEnd {
     std::optional<EndEvent> event; ///< the event that ended the job; unset if the receipts do not show the event
-    /// Lists the hosts, except `event->host`, on which an event may have happened before `event`. The clocks of the hosts are not
-    /// exact enough to tell which event was the first (see kClockTolerance).
+    /// Lists the hosts with an event that possibly happened before `event`. The list does not contain `event->host`. The clocks
+    /// of the hosts are not exact enough to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
     std::size_t survived = 0;         ///< how many tasks failed before the event without ending the job
     std::optional<EndEvent> survivor; ///< the last task failure that did not end the job
@@ -74,7 +75,8 @@ struct FirstEnd {
 
 class EndSearch {
 public:
-    /// Adds a receipt of the job. add() stores `host` in EndEvent::host, and `index` in EndEvent::receipt.
+    /// Adds the events in a receipt of the job to the search. add() stores `host` in EndEvent::host, and `index` in
+    /// EndEvent::receipt.
     void add(const Receipt& receipt, std::size_t host, std::size_t index);
     FirstEnd first() const;
     const std::vector<EndEvent>& events() const { return events_; }
@@ -89,7 +91,7 @@ private:
     std::optional<RealTime> batchExited_; ///< the time at which the batch script ended by itself, with an exit status
 };
 
-/// Returns the time at which the last process of the job on the host ended. If the job has no batch script on the host, the job
+/// Returns the time at which the job's last process on the host ended. If the job has no batch script on the host, the job
 /// stays live for a while after its last task. If the job stayed live after its last task, Receipt::ended is later than the end
 /// of the last process.
 RealTime processesEnded(const Receipt& receipt);

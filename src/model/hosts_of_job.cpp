@@ -94,8 +94,8 @@ template <class Figure> std::optional<Spread> spreadOf(const std::vector<HostOfJ
     return spread;
 }
 
-/// Finds the hosts of the job from which there is no receipt. Some receipts have no list of the job's hosts, and a list can
-/// contain only the first hosts of the job.
+/// Finds the hosts of the job for which `job` contains no receipt. Some receipts have no list of the job's hosts, and a list
+/// can contain only the first hosts of the job.
 void findMissing(HostsOfJob& job) {
     std::set<std::string> there;
     std::map<std::string, std::string> named;

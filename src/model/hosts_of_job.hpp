@@ -17,12 +17,12 @@ namespace pinfold {
 
 constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name of a host in bytes, as in DNS
 
-/// Says how the end of the job on one host is related to the end of the whole job.
+/// Compares the end of the job on one host with the event that ended the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
     OfItself, ///< on this host, a local reason such as a memory limit ended the job later than on the first host
-    /// On this host, the job ended after the event that ended the whole job. The receipts show no other reason for the end of the
-    /// job on this host.
+    /// On this host, the job ended after the event that ended the whole job. The receipts show no local reason for the job's
+    /// end on this host.
     After,
     Before, ///< on this host, the last process of the job had ended before the event that ended the whole job
 };
@@ -48,11 +48,11 @@ struct HostOfJob {
 
 /// Holds the sum, the maximum and the minimum of a figure. Spread leaves out each host whose receipts do not contain the figure.
 struct Spread {
-    std::size_t hosts = 0; ///< how many hosts have the figure in their receipts, at least 1
+    std::size_t hosts = 0; ///< the number (1 or more) of hosts whose receipts contain the figure
     std::uint64_t total = 0;
     std::uint64_t most = 0;
     std::uint64_t least = 0;
-    std::size_t mostHost = 0; ///< the first host whose figure is `most`, as an index of HostsOfJob::hosts
+    std::size_t mostHost = 0; ///< the index in HostsOfJob::hosts of the first host with the figure `most`
     std::size_t leastHost = 0;
 
     std::uint64_t mean() const { return total / hosts; }
@@ -72,8 +72,8 @@ struct HostsOfJob {
     std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The hosts from which there is no receipt, under their names in the batch system. The list of missing hosts is empty if the
-    /// batch system and the hosts use different names.
+    /// The names that the batch system gives to the hosts without a receipt. The list of missing hosts is empty if the batch
+    /// system and the hosts use different names.
     std::vector<std::string> missing;
     std::uint64_t missingUnnamed = 0; ///< how many hosts without a known name have no receipt
     std::optional<Spread> cpu;        ///< in microseconds

@@ -20,14 +20,14 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits);
 /// nullopt if the job has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Returns the job's memory limit in bytes. The memory limit counts as the memory that the job holds. Returns nullopt if the job
-/// has no memory limit, or if the limit is larger than the memory of any node.
+/// Returns the job's memory limit in bytes. pinfold assumes that a job holds all memory that the limit allows. Returns nullopt
+/// if the job has no memory limit, or if the limit is larger than the memory of any node.
 std::optional<double> memoryHeld(const ResourceLimits& limits);
 
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
 struct Idleness {
     double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds; always above 0
-    double used = 0;     ///< the mean number of busy CPUs in the period `over`, or the bytes of memory that the job needed
+    double used = 0;     ///< the mean number of CPUs that the job kept busy, or the bytes of memory that the job needed
     Microseconds over{}; ///< the length of the period for which `used` was computed
 
     double percent() const { return used / held * 100; }
@@ -47,14 +47,14 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses the newest points of the profile
-/// until their lengths add up to at least `since`. Idleness::over is the sum of the lengths of the used points.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses as few of the newest points of
+/// the profile as possible that together cover the time `since`. Idleness::over is the sum of the lengths of the used points.
 /// Idleness::over can exceed `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0.
 /// Returns nullopt if the profile has no point from the last `since` microseconds. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 /// Compares the highest sum of anonymous and shared memory with the memory that the job holds. memoryIdlenessOf() uses the same
 /// points of the profile as idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum of
-/// anonymous and shared memory was always 0, for example on a node that does not count the memory of jobs.
+/// anonymous and shared memory was always 0. The sum is always 0 on a node that does not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes what the batch system says about a job, and the labels that the job's owner gives the job. pinfoldd only stores the
-// identity of a job in the job's receipt, and does not act on the identity.
+// Holds facts that the batch system reports about a job. The owner of the job can add labels. pinfoldd only stores the identity
+// of a job in the job's receipt, and does not act on the identity.
 #pragma once
 
 #include "base/result.hpp"
@@ -68,12 +68,12 @@ template <class I, class F> void forEachIdentityField(I& identity, F&& f) {
 template <class T> bool isSet(const std::optional<T>& member) { return member.has_value(); }
 template <class T> bool isSet(const T& member) { return !member.empty(); }
 
-/// Converts a text from the batch system to the form that pinfoldd accepts, and returns nullopt if the text is empty. A user may
-/// have chosen `text`, so `text` can be very long and can contain any bytes.
+/// Converts a text from the batch system to the form that pinfoldd accepts, and returns nullopt if the text is empty. Users can
+/// choose `text` themselves, so `text` can be very long and can contain any bytes.
 std::optional<std::string> identityText(std::string_view text);
 
-/// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower
-/// than the number of names, `nodeCount` becomes the number of names.
+/// Stores the names of the job's first kMostNodes hosts in `identity`. If `nodeCount` is lower than the number of names,
+/// `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
 /// If a member of `identity` has no value, complete() copies the value of the member from `more`. If a member of `identity` has a

@@ -24,7 +24,7 @@ struct JobInfo {
     std::optional<std::uint32_t> leader; ///< the process id of the leader; unset if the job has no batch script
     RealTime created{};                  ///< the time at which the job was created
     std::uint32_t tasks = 0;
-    /// The time since which the job cannot be killed. unkillableSince is unset if the job can be killed.
+    /// The time of a SIGKILL that did not end all processes of the job. unkillableSince is unset if the job can be killed.
     std::optional<RealTime> unkillableSince = {};
     bool unkillableInFuse = false; ///< the unkillable process waits for a file server that users run themselves
     /// The highest sum of anonymous and shared memory that pinfoldd has seen so far, in bytes. memoryNeed is unset until pinfoldd
@@ -52,7 +52,7 @@ struct JobProcess {
     bool operator==(const JobProcess&) const = default;
 };
 
-/// Calls f(name, member) for each member. The name is the member's name on D-Bus.
+/// Calls f(name, member) for each member. On D-Bus, the member has the name `name`.
 template <class P, class F> void forEachProcessField(P& process, F&& f) {
     f("pid", process.pid);
     f("task", process.task);

@@ -137,9 +137,9 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Returns true if pinfoldd has understood everything in the record `written`. `understood` can have more members than `written`,
-/// because an earlier pinfoldd wrote fewer members. `understood` can lack members that are null in `written`. An earlier pinfoldd
-/// wrote null for a member without a value.
+/// Returns true if pinfoldd has understood everything in the record `written`. `understood` can have more members than
+/// `written`, because an earlier pinfoldd wrote fewer members. A member that is null in `written` can be missing in
+/// `understood`. An earlier pinfoldd wrote null for a member without a value.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;

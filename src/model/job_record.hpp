@@ -60,8 +60,8 @@ struct FinalFigures {
     RealTime ended{};    ///< the time at which the job ended
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
     Usage usage;         ///< the job's usage, without the figures that only live jobs have
-    /// The name of the job's owner, if the name service has answered by the job's end. After a restart, pinfoldd uses `user` for
-    /// the receipt, and need not wait for the name service.
+    /// The name of the job's owner, if the name service has answered by the job's end. After a restart, pinfoldd writes `user`
+    /// into the receipt, and does not wait for the name service.
     std::optional<std::string> user = {};
 
     bool operator==(const FinalFigures&) const = default;
@@ -85,12 +85,12 @@ struct JobRecord {
     Allocation allocation;
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
-    std::optional<uid_t> limitsForcedBy;        ///< the user who lowered a limit below the job's use
-    std::optional<BootTime> suspendedSince;     ///< the time since which the job is suspended; unset if the job is not suspended
-    Microseconds suspended{};                   ///< the total time of earlier suspensions
-    std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
-    Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
-    bool oomSaid = false;                       ///< pinfoldd has reported the out-of-memory kill `oom` in the job's own output
+    std::optional<uid_t> limitsForcedBy;    ///< the user who lowered a limit below the job's use
+    std::optional<BootTime> suspendedSince; ///< the time at which the present suspension began; unset if the job is not suspended
+    Microseconds suspended{};               ///< the total time of earlier suspensions
+    std::uint64_t oomKills = 0;             ///< the number of out-of-memory kills that pinfoldd has examined so far
+    Boxed<OomVerdict> oom;                  ///< what pinfoldd knows about the first out-of-memory kill
+    bool oomSaid = false;                   ///< pinfoldd has reported the out-of-memory kill `oom` in the job's own output
     std::optional<std::uint64_t> runTimeWarned; ///< the value that runTimeEnd() had when pinfoldd warned the job
     std::optional<std::uint64_t> memoryWarned;  ///< the value that memory_max had when pinfoldd warned the job
     std::optional<ProcessIdentity> supervisor;
@@ -107,8 +107,8 @@ struct JobRecord {
     /// An opened job without a batch script stays live for the time `linger` after the end of its last task. The value kForever
     /// means that the job never ends by itself.
     std::optional<Microseconds> linger;
-    /// After the end of the leader, pinfoldd waits for the call of EndJob by the job's creator, but at most for the time
-    /// reportWithin. If reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.
+    /// After the leader's end, pinfoldd expects a call of EndJob from the job's creator within the time reportWithin. If
+    /// reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
@@ -118,7 +118,7 @@ struct JobRecord {
     ExitState exit;
     std::optional<uid_t> stoppedBy;
     std::optional<Microseconds> grace; ///< the grace time in the request StopJob
-    Leftovers leftovers;               ///< the job's leftovers, including those of tasks that ended earlier
+    Leftovers leftovers;               ///< the job's leftovers, including the leftovers of tasks that ended before the job
     /// If leftoversListed is true, `leftovers` already contains the processes that were left at the end of the job.
     bool leftoversListed = false;
     /// The time (CLOCK_REALTIME) of a SIGKILL that did not end all processes of the job.
@@ -126,8 +126,8 @@ struct JobRecord {
     /// If unkillableInFuse is true, a process that outlived SIGKILL waits for a file server that a user runs. A wait for a user's
     /// file server is not a fault of the node.
     bool unkillableInFuse = false;
-    /// The receipt gets this value as Receipt::unkillableProcesses. `unkillableProcesses` stays set after the unkillable
-    /// processes have ended.
+    /// pinfoldd copies `unkillableProcesses` to Receipt::unkillableProcesses. `unkillableProcesses` stays set after the
+    /// unkillable processes have ended.
     std::optional<std::uint32_t> unkillableProcesses;
     Boxed<FinalFigures> figures;
 

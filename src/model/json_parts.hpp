@@ -71,7 +71,8 @@ inline void putAllocation(Json& json, const Allocation& allocation, Unset unset 
     put(json, "exclusive", allocation.exclusive);
 }
 
-/// Adds each usage figure to `json` if `wanted()` returns true for its name. Always adds the figures of the disks.
+/// Calls wanted(name) for each usage figure, and adds the figure to `json` if the result is true. putUsage() always adds the
+/// figures of the disks to `json`.
 template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted, Unset unset = Unset::AsNull) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))

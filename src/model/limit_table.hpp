@@ -39,12 +39,12 @@ struct LimitRow {
     /// The first systemd version that supports `property` for slices and for scopes. `since` is 0 if pinfoldd itself enforces the
     /// limit.
     unsigned since = 0;
-    const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
+    const char* controller = nullptr; ///< the cgroup controller for the limit; nullptr if the limit needs no controller
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
     /// nullptr.
     const char* cgroupFile = nullptr;
-    /// In the file `cgroupFile`, this text precedes the amount of the limit. If the file has a line for each device, each line
-    /// contains `cgroupWord`.
+    /// The text that stands before the amount of the limit in the file `cgroupFile`. If the file has a line for each device,
+    /// each line contains `cgroupWord`.
     const char* cgroupWord = "";
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
@@ -74,8 +74,8 @@ const LimitRow* findLimit(std::string_view name);
 /// Returns the option of the command line for a limit, such as "--memory-max".
 std::string limitOption(std::string_view name);
 
-/// Returns a list of those set limits that need a newer systemd than `version`. Commas separate the entries of the list. An
-/// example of an entry is "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
+/// Lists the limits that are set, but need a newer systemd than `version`. Commas separate the entries of the list. An example
+/// of an entry is "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

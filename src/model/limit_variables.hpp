@@ -11,8 +11,8 @@ namespace pinfold {
 
 inline constexpr const char* kJobVariable = "PINFOLD_JOB";
 
-/// Lists the variables whose names begin with PINFOLD_. If the environment of a new job contains these variables of a different
-/// job, the wrapper removes them.
+/// Lists the variables whose names begin with PINFOLD_. If a new job inherits variables in this list from a different job, the
+/// wrapper removes the inherited variables.
 inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS",      "PINFOLD_CPU_LIST",
                                             "PINFOLD_MEMORY_MAX", "PINFOLD_TASKS_MAX", "PINFOLD_END_TIME"};
 

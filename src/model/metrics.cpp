@@ -25,7 +25,7 @@ constexpr auto kTroubles = enumNames<Trouble>({
     {Trouble::Other, "other"},
 });
 
-/// Adds a series for each part of a resource if the amount of the part is known.
+/// Adds one series for each amount in `share` that is known.
 void addShare(Exposition& out, std::string_view name, std::string_view help, const NodeShare& share,
               void (Exposition::*add)(const Labels&, std::uint64_t)) {
     bool begun = false;
@@ -123,7 +123,7 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// For metrics that treydock's cgroup_exporter has, too, pinfold uses the name from cgroup_exporter. With the names from
+// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter. With the names from
 // cgroup_exporter, dashboards for cgroup_exporter can show pinfold's metrics. All metrics of jobs are gauges, as in
 // cgroup_exporter, although the values of some metrics can only grow.
 constexpr std::array kJobSeconds{

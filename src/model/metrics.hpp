@@ -36,8 +36,8 @@ std::string_view toString(Trouble trouble);
 /// Returns the names of all kinds of trouble.
 std::vector<std::string> troubleNames();
 
-/// Counts events since the start of pinfoldd. When a job is over, add() counts the job by the figures in its receipt. The numbers
-/// of ended jobs agree with the output of `pinfold history`.
+/// Counts events since the start of pinfoldd. When a job is over, add() adds the facts in the job's receipt to the counts. The
+/// numbers of ended jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
@@ -85,7 +85,7 @@ struct NodeMetrics {
     /// The number of receipts that are not in the archive; unset if the site has no archive.
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
-    std::size_t unclosed = 0; ///< the number of users' file descriptors that wait for close() or hang in close()
+    std::size_t unclosed = 0; ///< the number of descriptors from users that pinfoldd has not been able to close yet
     /// Maps each kind of work that can block to the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
     /// earlier calls of the same kind hang.
     std::map<std::string, std::uint64_t> refused = {};

@@ -20,13 +20,13 @@ struct NodeShare {
     bool operator==(const NodeShare&) const = default;
 };
 
-/// Sets the member `free`, and returns the share. If `total` or `given` is unset, `free` stays unset.
+/// Returns a copy of `share` with a computed value in the member `free`. If `total` or `given` is unset, `free` stays unset.
 NodeShare withFree(NodeShare share);
 
 struct NodeResources {
-    NodeShare cpus;   ///< in microseconds of CPU time per second; 1,000,000 is one CPU (hyper-thread)
-    NodeShare memory; ///< in bytes
-    NodeShare gpus;   ///< in numbers of GPUs; all members are unset if the configuration has no GPUs
+    NodeShare cpus;   ///< the amounts of CPU time, in microseconds per second; 1,000,000 is one CPU (hyper-thread)
+    NodeShare memory; ///< the amounts of memory, in bytes
+    NodeShare gpus;   ///< the numbers of GPUs; all members are unset if the configuration has no GPUs
 
     bool operator==(const NodeResources&) const = default;
 };

@@ -38,7 +38,7 @@ struct OomVerdict {
     std::optional<std::uint64_t> limit; ///< the limit memory_max in bytes; unset if the job did not have this limit
     std::optional<std::uint64_t> anon;  ///< the anonymous memory of the job in bytes
     std::optional<std::uint64_t> file;  ///< the page cache and shared memory of the job in bytes
-    std::optional<std::uint64_t> shmem; ///< the shared memory and tmpfs of the job in bytes, a part of `file`
+    std::optional<std::uint64_t> shmem; ///< the shared memory and tmpfs of the job in bytes; `file` includes `shmem`
 
     bool operator==(const OomVerdict&) const = default;
 };
@@ -56,8 +56,8 @@ template <class V, class F> void forEachOomDetail(V& verdict, F&& f) {
 
 /// Returns a line that says why the kill happened, which process was killed, and how much memory the job used.
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak);
-/// Returns a line for the job's own output that says why the kernel killed a process of the job. oomNotice() adds the job, the
-/// node and the time of the kill to the text of oomLine().
+/// Returns a line for the job's own output. The line says why the kernel killed a process of the job. oomNotice() adds the job,
+/// the node and the time of the kill to the text of oomLine().
 std::string oomNotice(const OomVerdict& verdict, std::optional<std::uint64_t> peak, const std::string& key,
                       const std::string& host);
 

@@ -21,10 +21,10 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// encode() first writes the version, the number of points and the step of the profile. After the profile's step, encode() writes
-// the lengths and then the measures of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12 bits for
-// each number, 120 points take 3,006 bytes. As floating-point numbers of 16 bits, the numbers of 120 points would take more than
-// 3 KiB.
+// encode() first writes the version, the number of points and the step of the profile. After the profile's step, encode()
+// writes the lengths of all points. The measures of all points follow the lengths. encode() stores a number n in 12 bits, as
+// 64 * log2(n + 1). With 12 bits for each number, 120 points take 3,006 bytes. With floating-point numbers of 16 bits, 120
+// points would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;
@@ -97,7 +97,7 @@ std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
     // pinfoldd looks at a job at irregular intervals, so the points of a profile cover times of different lengths. add() merges
-    // `point` into the last point only if this brings the last point's length nearer to the step.
+    // `point` into the last point only if the merge brings the last point's length nearer to the step.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {
@@ -115,9 +115,9 @@ void Profile::halve() {
         lengths.push_back(points_[i].length);
     }
     points_.resize(points_.size() / 2);
-    // The first points of a profile cover short times. While pinfoldd does not run, one point covers the whole outage. halve()
-    // uses the median length of the points as the new step. Very short and very long points of a profile hardly change the median
-    // length of the points.
+    // The first points of a profile cover short times. If pinfoldd did not run for a while, one point of the profile covers the
+    // whole outage. halve() uses the median length of the points as the new step. Very short and very long points of a profile
+    // hardly change the median length of the points.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     step_ = *middle;

@@ -56,7 +56,7 @@ public:
     void add(const ProfilePoint& point);
     const std::vector<ProfilePoint>& points() const { return points_; }
     bool empty() const { return points_.empty(); }
-    /// Returns the time that all points of the profile cover together.
+    /// Returns the sum of the lengths of all points.
     Microseconds length() const;
     /// Returns the mean of the measure over the whole time of the profile, or 0 for an empty profile.
     double meanOf(Measure measure) const;

@@ -63,10 +63,11 @@ private:
     std::optional<std::uint64_t> need_;
 };
 
-/// Returns the recorder of the job with the id `job` as a JSON text, so that a restarted pinfoldd can continue.
+/// Encodes a recorder and the id `job` of the recorder's job as a JSON text. A restarted pinfoldd reads the text and continues
+/// the profile.
 std::string encode(const std::string& job, const ProfileRecorder& recorder);
-/// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument if the text has another form than encode()
-/// writes, or belongs to a job other than `job`.
+/// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument if encode() has not written the text, or
+/// has written the text for a different job.
 Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
 } // namespace pinfold

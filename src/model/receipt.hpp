@@ -24,7 +24,7 @@ namespace pinfold {
 
 /// Says why a job ended.
 enum class JobResult {
-    Exited,         ///< the leader exited; the exit status may be unknown, because pinfoldd is not the leader's parent
+    Exited,         ///< the leader exited; pinfoldd possibly does not know the exit status
     Signaled,       ///< a signal ended the leader
     Stopped,        ///< a user or the batch system told pinfoldd to end the job
     Timeout,        ///< the job ran longer than its run time limit
@@ -51,9 +51,9 @@ struct Leftovers {
     Microseconds cpu{}; ///< the CPU time (user and system) of all leftovers that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. All command lines together may have at most kMostCommandBytes bytes. If
-    /// the command lines are longer than kMostCommandBytes, boundCommands() shortens the longest command lines. The mark "…"
-    /// shows that a command line was shortened.
+    /// Keeps only the first kMostCommands command lines. All command lines together are allowed to have at most
+    /// kMostCommandBytes bytes. If the command lines are longer than kMostCommandBytes, boundCommands() shortens the longest
+    /// command lines. The mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -82,14 +82,14 @@ struct Origin {
     bool operator==(const Origin&) const = default;
 };
 
-/// Holds the information about a job that pinfoldd keeps after the end of the job.
+/// After the end of a job, pinfoldd keeps a Receipt with the facts about the job.
 struct Receipt {
     std::string id; ///< the id of the job; no two jobs ever have the same id, so the history counts each job once
     /// The number of the receipt in the history; the first receipt of a history has the number 1. The history numbers the
     /// receipts without gaps, and never reuses a number. `sequence` is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
-    /// Each history has a random name. `epoch` is the name of the history in which the receipt has the number `sequence`. If the
-    /// file of the history is lost, the new history gets a new name.
+    /// Each history has a random name. `epoch` is the name of the history that contains the receipt. If the file of the history
+    /// is lost, the new history gets a new name.
     std::optional<std::string> epoch;
     Origin origin;
     std::string key;
@@ -165,10 +165,10 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds the exit state of the leader and the facts in `identity` to a receipt. Call amend() if somebody reports the exit state or
-/// the facts only after pinfoldd has written the receipt. amend() adds only what the receipt does not have, and replaces nothing.
-/// An admin can add facts even if the owner has already reported an exit state. Returns false if amend() added nothing. amend()
-/// adds nothing if `identity` and `receipt` name different runs of the job.
+/// Adds the exit state of the leader and the facts in `identity` to a receipt. Call amend() if pinfoldd has already written the
+/// receipt when somebody reports the exit state or the facts. amend() adds only what the receipt does not have, and replaces
+/// nothing. An admin can add facts even if the owner has already reported an exit state. Returns false if amend() added
+/// nothing. amend() adds nothing if `identity` and `receipt` name different runs of the job.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

@@ -11,10 +11,10 @@ namespace pinfold {
 /// pinfoldd has treated in the same way. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
-    std::vector<std::string> unitsLeft;    ///< the units that have no record and may have processes
+    std::vector<std::string> unitsLeft;    ///< the units that have no record, but possibly have processes
     /// The cgroups without a unit and without processes. Each text is the path of a cgroup, as /proc/PID/cgroup shows it.
     std::vector<std::string> cgroupsRemoved;
-    std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit and may have processes
+    std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit, but possibly have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs that have no unit any more
     std::vector<std::string> recordsTakenUp; ///< the jobs that have a unit and a record, but were unknown to pinfoldd
     /// Each text names a record that cannot be read, and says why the record cannot be read. Until all records can be read,

@@ -69,11 +69,11 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
 }
 
 /// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. Both run_time_max and
-/// batch_run_time_max limit the run time, so the result is the smaller of these two limits. The result is unset if the job may
-/// run for ever.
+/// batch_run_time_max limit the run time, so the result is the smaller of these two limits. The result is unset if the job has
+/// no limit on the run time.
 std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
 
-/// Returns true if the batch system ends the job at runTimeEnd(), before pinfoldd would end it.
+/// Returns true if the batch system ends the job at runTimeEnd(), before the job reaches run_time_max.
 bool batchSystemEndsFirst(const ResourceLimits& limits);
 
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
@@ -84,11 +84,11 @@ Result<void> validate(const ResourceLimits& limits);
 /// present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
-/// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If no limit in
-/// `limits` is looser than in `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's default. A
-/// higher memory protection or a higher weight counts as looser, because it may disadvantage other jobs. If `limits` and
-/// `ceiling` have different device profiles, looserThan() counts the device profile as looser. Disks are compared by their device
-/// numbers, because one disk has several names.
+/// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If `limits`
+/// does not contain a looser limit than `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's
+/// default. A higher memory protection or a higher weight counts as looser, because the higher value can disadvantage other
+/// jobs. If `limits` and `ceiling` have different device profiles, looserThan() counts the device profile as looser. Disks are
+/// compared by their device numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

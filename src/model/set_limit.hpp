@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts limits from and to the text that people read and write. limit_table.hpp describes the limits.
+// Converts limits to text that people read, and converts text that people write to limits. limit_table.hpp describes the
+// limits.
 #pragma once
 
 #include "model/resource_limits.hpp"

@@ -48,8 +48,8 @@ struct SubordinateOwners {
 /// the result is `id` as text.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
-/// Reads lines of the form `name:first:count`. If the ranges of several lines contain an id, the id belongs to the owner in the
-/// first of the lines. Empty lines and comments (#) are ignored.
+/// Reads lines of the form `name:first:count`. If the ranges of several lines contain the same id, only the first of these
+/// lines decides who owns the id. Empty lines and comments (#) are ignored.
 SubordinateIds parseSubordinateIds(std::string_view text);
 
 } // namespace pinfold

@@ -22,17 +22,17 @@ struct DeviceIo {
     bool operator==(const DeviceIo&) const = default;
 };
 
-/// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member of Usage is unset
-/// if the kernel does not count the figure on this node.
+/// Holds the resource usage of a job. pinfoldd reads the figures in the cgroup of the job's slice (cgroup-v2.rst, psi.rst). A
+/// member of Usage is unset if the kernel does not count the figure on this node.
 struct Usage {
     std::optional<Microseconds> cpuUser;
     std::optional<Microseconds> cpuSystem;
     std::optional<Microseconds> cpuThrottled; ///< the time in which the kernel paused the job, because of cpu_quota
 
     std::optional<std::uint64_t> memoryCurrent; ///< the memory of the job in bytes; only for live jobs
-    /// The anonymous memory of the job in bytes, a part of memoryCurrent. memoryAnon is set only for live jobs.
+    /// The anonymous memory of the job in bytes. memoryCurrent includes memoryAnon. memoryAnon is set only for live jobs.
     std::optional<std::uint64_t> memoryAnon;
-    /// The shared memory and tmpfs of the job in bytes, a part of memoryFile. memoryShmem is set only for live jobs.
+    /// The shared memory and tmpfs of the job in bytes. memoryFile includes memoryShmem. memoryShmem is set only for live jobs.
     std::optional<std::uint64_t> memoryShmem;
     /// The page cache and tmpfs of the job, in bytes. For an ended job, memoryFile is the part of the page cache and tmpfs that
     /// is still in memory.
@@ -47,8 +47,8 @@ struct Usage {
     /// The page cache and tmpfs of the job at the time of the memory peak, in bytes. memoryPeakFile is unset if pinfoldd did not
     /// read the figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakFile;
-    /// The shared memory and tmpfs of the job at the time of the memory peak, a part of memoryPeakFile. memoryPeakShmem is unset
-    /// if pinfoldd did not read the figures at the time of the memory peak.
+    /// The shared memory and tmpfs of the job at the time of the memory peak. memoryPeakFile includes memoryPeakShmem.
+    /// memoryPeakShmem is unset if pinfoldd did not read the figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakShmem;
     std::optional<std::uint64_t> swapCurrent; ///< the swap of the job in bytes; only for live jobs
     std::optional<std::uint64_t> swapPeak;    ///< the highest swap use of the job in bytes (needs Linux 6.5)
@@ -75,7 +75,7 @@ struct Usage {
     /// How often the kernel had to reclaim memory because the job reached memory_max.
     std::optional<std::uint64_t> memoryMaxEvents;
     /// How often the job reached a memory limit while the kernel could not reclaim any of the job's memory. If memory runs out
-    /// once, the kernel may count several events.
+    /// once, the kernel can count several events.
     std::optional<std::uint64_t> oomEvents;
     std::optional<std::uint64_t> oomKills;      ///< the number of processes that the kernel killed because memory ran out
     std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed all processes of a task together
@@ -126,7 +126,7 @@ inline void dropCurrent(Usage& usage) {
     usage.tasksCurrent.reset();
 }
 
-/// Returns true if the figure `name` exists only for live jobs, so that receipts never contain it.
+/// Returns true if live jobs have the figure `name`, but receipts never contain the figure.
 inline bool isLiveOnly(const char* name) {
     const std::string_view text(name);
     return text.ends_with("_current") || text == "memory_anon" || text == "memory_shmem";

@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may use an older version of the protocol than pinfoldd. Old supervisors still use the old members of the packets,
-// so a new pinfoldd must accept all old members. A new version may add members to the protocol. If a new member has no value, a
-// program must leave the new member out of its packet.
+// A supervisor can use an older version of the protocol than pinfoldd. Old supervisors still use the old members of the
+// packets, so a new pinfoldd must accept all old members. A new version is allowed to add members to the packets. A program
+// must not write a new member into a packet if the member has no value.
 constexpr int kVersion = 1;
 // Newer programs compare the answer of an older pinfoldd with kUnknownForm, so this text must not change.
 constexpr const char* kUnknownForm = "the request cannot be read: pinfold-run does not write it in this form";
@@ -171,9 +171,9 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks. The program that gets this
-/// copy needs neither the command lines nor the list of tasks. Users choose the command lines, and a command line may be far
-/// longer than a packet.
+/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks. The wrapper that asks
+/// for the receipt needs neither the command lines nor the list of tasks. Users choose the command lines, and a command line
+/// can be far longer than a packet.
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();

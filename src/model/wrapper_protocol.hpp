@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. pinfold-run does not use the
-// bus. With the bus, the bus broker would do a third of the work that a job causes on the node. Because pinfold-run uses the
-// socket, a job can start even while the bus does not run.
+// bus. If pinfold-run used the bus, the bus broker would do a third of the work that a job causes on the node. Because
+// pinfold-run uses the socket, a job can start even while the bus does not run.
 #pragma once
 
 #include "base/boxed.hpp"
@@ -70,12 +70,12 @@ struct WrapperEnd {
     /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job may have the
     /// same key. If `leader` is 0, the request applies to any job with the key.
     pid_t leader = 0;
-    ExitState exit; ///< how the leader ended; may be unknown if `leader` is 0
+    ExitState exit; ///< how the leader ended; can be unknown if `leader` is 0
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
     std::optional<std::uint32_t> task = {};
     bool receipt = false; ///< true if the answer should contain the receipt
-    /// If toldOfRefusal is true, the wrapper does not take the error Unreachable for the end of the job. Earlier wrappers
-    /// believed that the error Unreachable means the end of the job.
+    /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier
+    /// wrappers believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
     JobIdentity identity = {}; ///< facts to add to the receipt, if the receipt lacks them; only admins may set `identity`
 
@@ -101,7 +101,7 @@ struct WrapperList {
 /// of the process.
 struct WrapperAdopt {
     std::string key;
-    uid_t owner = 0; ///< the user id of the job's owner; needed because the key may now belong to another user's job
+    uid_t owner = 0; ///< the user id of the job's owner; a newer job of a different user can have the same key
 
     bool operator==(const WrapperAdopt&) const = default;
 };

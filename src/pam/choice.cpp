@@ -10,7 +10,7 @@
 namespace pinfold::pam {
 namespace {
 
-// A message names at most kMostNamed jobs, because a user may have a thousand jobs.
+// A user can have a thousand jobs, so a message names at most kMostNamed jobs.
 constexpr std::size_t kMostNamed = 5;
 
 const WrapperJob* firstIn(const Jobs& jobs, ShownState state) {

@@ -42,7 +42,8 @@ struct Outcome {
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 /// Puts the calling process into the user's job. After openSession(), every process that the calling process starts is in the
-/// job. A login of root stays outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
+/// job. A login of root stays outside of jobs. A user's login stays outside of jobs if the user is allowed to log in without a
+/// job.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

@@ -41,7 +41,7 @@ std::vector<std::string> words(std::string_view line) {
 /// Returns the address in the kernel's form: units of 32 bits in hexadecimal, each in this machine's byte order. Returns an
 /// empty text if `address` is not an address.
 std::string hexAddress(std::string address) {
-    // A link-local address may end with '%' and the name of an interface.
+    // A link-local address can end with '%' and the name of a network interface.
     address.resize(std::min(address.find('%'), address.size()));
     std::array<std::uint32_t, 4> parts{};
     const bool v6 = address.find(':') != std::string::npos;

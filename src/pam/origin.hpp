@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds the job whose process opened an ssh connection to this node. originOf() finds the job only if the client of the ssh
+// Finds the job in which an ssh client opened a connection to this node. originOf() finds the job only if the client of the ssh
 // connection runs on this node.
 #pragma once
 

@@ -35,7 +35,7 @@ template <class F> int guarded(pam_handle_t* pam, F&& phase) noexcept {
 }
 
 std::string node() {
-    std::array<char, 65> name{}; // the buffer has room for the longest host name on Linux, and a zero byte
+    std::array<char, 65> name{}; // 64 bytes for the longest host name on Linux, and 1 byte for the zero at the end
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
 }
 

@@ -53,8 +53,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. Closing a socket may take long, because the kernel then closes all
-    // descriptors that were sent to the socket but not received. A process can end before the kernel has closed its descriptors.
+    // The sockets stay open until the process ends. Closing a socket can take long, because the kernel closes the descriptors
+    // in all unread messages, too. A process can end before the kernel has closed the descriptors of the process.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

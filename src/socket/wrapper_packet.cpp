@@ -43,8 +43,8 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    // The buffer has room for all descriptors that a message can have. If descriptors of a message are missing, the cause is
-    // that pinfoldd had too few free descriptors.
+    // The buffer has room for all descriptors that a message can have. If the kernel has dropped a descriptor of the message,
+    // pinfoldd had too few free descriptors.
     packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));

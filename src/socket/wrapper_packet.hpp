@@ -16,7 +16,7 @@ namespace pinfold {
 struct WrapperPacket {
     std::string text; ///< the text of the packet; empty if the other end is closed
     std::vector<ForeignFd> fds;
-    bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request may have
+    bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request can have
     bool lacking = false; ///< pinfoldd lost a descriptor of the packet, because pinfoldd had too few free descriptors
 };
 
@@ -27,8 +27,8 @@ UniqueFd acceptWrapper(int listener);
 /// Receives a packet. Returns nullopt if no packet has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Sends the reply, and ignores errors. The reply is the only packet that pinfoldd sends over the connection. If the reply cannot
-/// be sent, the program that sent the request has ended.
+/// Sends the reply. The reply is the only packet that pinfoldd sends over the connection. sendWrapperReply() ignores errors,
+/// because the program that sent the request can end before the reply.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

@@ -29,8 +29,8 @@ namespace {
 // After accepting kAcceptedAtOnce connections, pinfoldd handles other events before it accepts further connections.
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
-/// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request at once. If a
-/// wrapper does not send its request in time because the node is busy, the wrapper connects again.
+/// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request immediately after
+/// connect(2). If a wrapper does not send its request in time because the node is busy, the wrapper connects again.
 constexpr Microseconds kSilence = 1s;
 constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
@@ -46,8 +46,8 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// Returns the text that the supervisor prints before it ends. lastWords() does not repeat a line that pinfoldd has already
-/// written to the job's output.
+/// Returns the text that the supervisor prints at the end of the job. lastWords() does not repeat a line that pinfoldd has
+/// already written to the job's output.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -87,15 +87,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection. closeConnection() uses a thread if closing the socket may take long. Closing a socket may take long,
-/// because the kernel then closes all descriptors that were sent to the socket but not received.
+/// Closes the connection. closeConnection() uses a thread if closing the socket can take long. Closing a socket can take long
+/// if unread messages contain descriptors, because the kernel closes these descriptors, too.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
 /// Returns the descriptor if it is a pidfd. The code in src/core opens and closes pidfds in the event loop's thread. The event
-/// loop's thread must not wait. takePidfd() accepts only pidfds, because close() of a pidfd never waits.
+/// loop's thread must not wait. Closing a pidfd never waits, but closing a file of a user can wait.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -193,8 +193,8 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
-    // If there are too many connections or requests, pinfoldd closes the new connection and does not read the request. Closing a
-    // connection takes almost no time, and the wrapper soon connects again.
+    // If there are too many connections or requests, pinfoldd closes the new connection and does not read the request. Closing
+    // a connection costs pinfoldd almost no time. The wrapper connects again soon after the close.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
         (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
@@ -212,7 +212,8 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            // `gone` keeps the connection, and with it the timer's running handler, in memory until the handler ends.
+            // `gone` keeps the connection in memory until this handler ends. The connection owns the timer that runs this
+            // handler.
             const auto gone = *place;
             silent_.erase(place);
         });
@@ -353,7 +354,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());
-    // Only pam_pinfold sends a WrapperAdopt as root. `pinfold adopt` uses the bus and not the wrapper's socket.
+    // If root has sent a WrapperAdopt, the sender is pam_pinfold. `pinfold adopt` uses the bus and not the wrapper's socket.
     AdoptRequest request{.processes = {}, .kind = connection->caller.uid == 0 ? TaskKind::Login : TaskKind::Task};
     request.processes.push_back(std::move(*process));
     parts_.jobs.adopt(connection->caller, adopt.key, std::move(request), [connection](const Result<TaskAdded>& added) {

@@ -25,8 +25,8 @@ namespace pinfold {
 
 class WrapperSocket {
 public:
-    /// The maximum number of connections of one user. A user gets fewer connections if pinfoldd may open only few descriptors.
-    /// A supervisor stays connected until pinfoldd has answered its request.
+    /// The maximum number of connections of one user. A user gets fewer connections if the limit on pinfoldd's open descriptors
+    /// is low. A supervisor stays connected until pinfoldd has answered its request.
     static constexpr std::size_t kMostConnections = 1024;
 
     struct Parts {

@@ -152,7 +152,7 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would add 64 KiB to the
-    // supervisor's stack. Until the supervisor ends, the kernel does not free memory that the stack has once used.
+    // supervisor's stack. Memory that the stack has once used stays in use until the supervisor ends.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -191,7 +191,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of a node connect again at the same moment, so that pinfoldd must start only once for all wrappers.
+    // All wrappers of a node try again at the same moment, so that one start of pinfoldd is enough for all wrappers.
     nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
     interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }

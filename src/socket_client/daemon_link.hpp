@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends pinfoldd one request at a time. While DaemonLink waits for an answer, the caller may watch other descriptors.
+// Sends pinfoldd one request at a time. While DaemonLink waits for an answer, the caller can watch other descriptors.
 #pragma once
 
 #include "base/clock.hpp"
@@ -56,7 +56,8 @@ public:
     std::optional<Result<WrapperReply>> advance();
 
     /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. If pinfoldd answers with an
-    /// error, wait() fails with that error. Fails with Unreachable or TimedOut if a time limit is over.
+    /// error, wait() fails with the error in the answer. wait() fails with Unreachable or TimedOut if a time limit in
+    /// `patience` has passed.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next call of advance(). The descriptor is -1 if the caller

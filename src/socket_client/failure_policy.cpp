@@ -39,7 +39,7 @@ bool isOutage(ErrorCode code) {
 }
 
 /// Sends a datagram of NAME=value lines in the journal's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL). No value
-/// has a line break, because each value is pinfold-run's own text or comes from printable().
+/// contains a line break, because each value is a text of pinfold-run itself or a result of printable().
 void warnInJournal(const std::string& fields) {
     const UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     sockaddr_un address{};

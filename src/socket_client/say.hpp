@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Writes one line to standard error, which is also the job's standard error. Drops the line if standard error does not accept
-/// the line within 0.3 s. Cuts the line after 4096 bytes.
+/// Writes one line to standard error. The job writes to the same standard error. Drops the line if standard error does not
+/// accept the line within 0.3 s. Cuts the line after 4096 bytes.
 void say(const std::string& line);
 
 /// After sayAs(), the lines of say() begin with `program` and not with "pinfold-run". `program` must point to a text that exists
@@ -21,7 +21,7 @@ void sayAs(const char* program);
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Returns the descriptor of standard error, or -1 if standard error was closed before this program started. If standard error
-/// was closed at the start, this program may have opened another file as descriptor 2.
+/// was closed at the start, this program has possibly opened a file that got the number 2.
 int openStderr();
 
 } // namespace pinfold

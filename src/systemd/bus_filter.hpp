@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lets a part of pinfoldd see all messages of a connection.
+// addFilter() makes libsystemd pass each message on a D-Bus connection to a function of pinfoldd.
 #pragma once
 
 #include "systemd/bus_slot.hpp"
@@ -9,8 +9,8 @@
 
 namespace pinfold::dbus {
 
-/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). When the Slot has
-/// been destroyed, libsystemd does not call `look` any more. Throws std::system_error.
+/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). After the
+/// destruction of the Slot, libsystemd does not call `look` any more. Throws std::system_error.
 inline Slot addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t look, void* self) {
     sd_bus_slot* slot = nullptr;
     if (const int result = sd_bus_add_filter(rawBus(connection), &slot, look, self); result < 0)

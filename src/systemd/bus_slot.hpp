@@ -11,9 +11,8 @@ struct SlotRemover {
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
 
-/// Owns a filter, a table of properties or anything else that the program has added to a connection of libsystemd. The destructor
-/// of a Slot removes from the connection what the Slot owns. libsystemd keeps a connection in memory for as long as a Slot of the
-/// connection exists.
+/// Owns one addition to a connection of libsystemd, such as a filter or a table of properties. The destructor of a Slot removes
+/// the addition from the connection. libsystemd keeps a connection in memory until all Slots of the connection are destroyed.
 using Slot = std::unique_ptr<sd_bus_slot, SlotRemover>;
 
 } // namespace pinfold::dbus

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Makes asynchronous calls on one proxy. CallQueue limits how many calls may wait for a reply at the same time. Calls above
-/// the limit wait in a queue until CallQueue can send them.
+/// Makes asynchronous calls through one sdbus::IProxy. CallQueue limits the number of calls that wait for a reply at the same
+/// time. Calls above the limit wait in a queue until CallQueue can send them.
 class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
@@ -23,8 +23,8 @@ public:
 
     /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
     /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
-    /// NoReply. During a long wait in the queue, the unit that the call names may end, and a new unit may get the same name.
-    /// During a long wait in the queue, a process that the call names may end, and a new process may get the same id.
+    /// NoReply. During a long wait in the queue, a new unit can get the name of the unit in the call. A new process can get the
+    /// id of a process in the call.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -90,7 +90,7 @@ template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall&
 
 #endif
 
-/// Returns the message object of libsystemd that is inside the message object of sdbus-c++.
+/// Returns libsystemd's object for the message.
 inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     struct Raw : sdbus::Message {
         static void* of(const sdbus::Message& any) { return any.*&Raw::msg_; }
@@ -98,8 +98,8 @@ inline sd_bus_message* rawMessage(const sdbus::Message& message) {
     return static_cast<sd_bus_message*>(Raw::of(message));
 }
 
-/// Returns the connection object of libsystemd that is inside the connection object of sdbus-c++. The function rawBus() gets
-/// the connection from a message, because every message knows its connection.
+/// Returns libsystemd's object for the connection. The function rawBus() gets the connection from a message, because every
+/// message knows its connection.
 inline sd_bus* rawBus(sdbus::IConnection& connection) {
     const auto proxy = makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
@@ -107,8 +107,8 @@ inline sd_bus* rawBus(sdbus::IConnection& connection) {
 
 /// Returns true if the message is a broadcast. The bus has checked the sender of a broadcast signal. The bus delivers a
 /// broadcast only to connections with a match rule for the broadcast's sender. Anybody can send a direct message to pinfoldd's
-/// connection, and the bus does not compare direct messages with match rules. libsystemd compares each message with its match
-/// rules, but accepts any unique name as the sender (bus-match.c).
+/// connection, and the bus does not compare direct messages with match rules. libsystemd compares each message with the match
+/// rules of pinfoldd, but accepts any unique name as the sender (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

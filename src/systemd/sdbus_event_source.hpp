@@ -12,7 +12,7 @@ class IConnection;
 
 namespace pinfold {
 
-/// Connects a D-Bus connection of sdbus-c++ to an sd-event loop, because sdbus-c++ 1.2 has no function to do so.
+/// Adds a D-Bus connection of sdbus-c++ to an sd-event loop. sdbus-c++ 1.2 cannot add a connection to an sd-event loop.
 /// SdbusEventSource does not wake pinfoldd while the bus is silent.
 class SdbusEventSource {
 public:

@@ -24,14 +24,14 @@ namespace {
 // 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach
 // PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
-// The owner of a job can delay a freeze without limit, because a process of the job can wait in the kernel. Freezes have their
-// own queue, so that no call except a freeze waits for a freeze.
+// A freeze must wait for processes that wait in the kernel, so the owner of a job can delay a freeze without limit. Freezes
+// have their own queue, so that no call except a freeze waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr Microseconds kReplyTimeout = 30s;
-constexpr Microseconds kJobTimeout = 60s; // a start may take up to 10 s while PID 1 reloads its configuration
+constexpr Microseconds kJobTimeout = 60s; // a start can take up to 10 s while PID 1 reloads its configuration
 constexpr std::size_t kMaxEarly = 16;
 
-/// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if there is none.
+/// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if the text contains no number.
 unsigned versionNumber(std::string_view text) {
     const auto first = std::min(text.find_first_of("0123456789"), text.size());
     const auto digits = text.substr(first, text.find_first_not_of("0123456789", first) - first);
@@ -54,7 +54,7 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
         {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
         {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
     }};
-    // systemd returns the error UnitExists under different names, but the message always contains "was already loaded or has a
+    // systemd uses several names for the error UnitExists. The error message always contains "was already loaded or has a
     // fragment file".
     if (message.find("was already loaded or has a fragment file") != std::string::npos)
         return SystemdFault::UnitExists;
@@ -100,7 +100,8 @@ struct SdbusSystemdManager::Impl {
         version = versionNumber(proxy->getProperty("Version").onInterface(kSystemdInterface).get<std::string>());
     }
 
-    /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
+    /// sdbus-c++ 1.2 catches no exception of a match handler. guarded() makes pinfoldd ignore signals that pinfoldd cannot
+    /// read.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
             // systemd and the bus send their signals to everyone. If a signal names pinfoldd as its receiver, neither systemd
@@ -114,15 +115,15 @@ struct SdbusSystemdManager::Impl {
         };
     }
 
-    // Describes a systemd job that pinfoldd has asked for. PID 1 may report the end of a systemd job before pinfoldd gets the
-    // reply with the job's path.
+    // Describes a systemd job that pinfoldd has asked for. PID 1 can report the end of a systemd job before pinfoldd gets the
+    // reply with the D-Bus path of the systemd job.
     struct PendingJob {
         std::string unit;
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// Maps the D-Bus path of each ended systemd job of this unit to the result of the systemd job. pinfoldd needs the map
-        /// until it knows the path of the systemd job that it has requested.
+        /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. All these systemd jobs concern the
+        /// unit `unit`. pinfoldd needs the map until it knows the path of the systemd job that it has requested.
         std::map<std::string, SystemdOutcome> ended;
     };
 
@@ -142,8 +143,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // During a long wait in the queue, the unit that the call names may end, and a new unit may get the same name. During
-            // a long wait in the queue, a process that the call names may end, and a new process may get the same id.
+            // During a long wait in the queue, a new unit can get the name of the unit in the call. A new process can get the
+            // id of a process in the call.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
@@ -193,8 +194,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes one systemd job, and all these requests get the
-        // job's path.
+        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes only one systemd job. The replies to all these
+        // requests contain the D-Bus path of the one systemd job.
         std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)

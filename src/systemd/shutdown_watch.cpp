@@ -8,10 +8,10 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kPatience = 10s; // PID 1 may answer late, because it has much to do when a shutdown begins
+constexpr Microseconds kPatience = 10s; // PID 1 can answer late, because PID 1 has much to do when a shutdown begins
 
-// At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
-// before it runs any job of the shutdown.
+// At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the systemd job for
+// shutdown.target before PID 1 runs any systemd job of the shutdown.
 constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',path='/org/freedesktop/systemd1',"
                               "interface='org.freedesktop.systemd1.Manager',member='JobNew',arg2='shutdown.target'";
 
@@ -23,7 +23,7 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     call << std::string(kRule);
     daemon->callMethod(call);
     // The bus must test the third argument of the signal JobNew (arg2 in kRule). Without arg2, pinfoldd would get several
-    // signals JobNew for each of its jobs. The first argument of JobNew is a number, and libsystemd cannot test the arguments
+    // signals JobNew for each batch job. The first argument of JobNew is a number, and libsystemd cannot test the arguments
     // after a number. ShutdownWatch filters the messages itself, and does not use a match rule of libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
@@ -38,7 +38,7 @@ void ShutdownWatch::look(sd_bus_message* message) {
         return;
     try {
         asking_ = true;
-        ask([this] { asking_ = false; }); // the systemd job of shutdown.target need not be a job of the kind "start"
+        ask([this] { asking_ = false; }); // JobNew does not say whether the systemd job starts or stops shutdown.target
     } catch (const sdbus::Error&) {       // the bus is gone, and the event source of the bus notices the loss
         asking_ = false;
     }

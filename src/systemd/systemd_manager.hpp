@@ -96,7 +96,7 @@ public:
     virtual void freeze(const std::string& unit, SystemdDone done) = 0;
     /// Calls ThawUnit. If the unit is not frozen, thaw() changes nothing.
     virtual void thaw(const std::string& unit, SystemdDone done) = 0;
-    /// Calls ResetFailedUnit, so that a failed unit no longer blocks its name.
+    /// Calls ResetFailedUnit, so that a new unit can get the name of the failed unit.
     virtual void resetFailed(const std::string& unit, SystemdDone done) = 0;
     /// Calls ListUnitsByPatterns with shell patterns.
     virtual void listUnits(std::vector<std::string> patterns,
@@ -115,11 +115,11 @@ public:
     /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. The callback onUnitRemoved must look
     /// at the cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;
-    /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of
-    /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
+    /// SystemdManager calls onOomdKill when systemd-oomd has killed all processes in the cgroup `path`. systemd-oomd reports
+    /// the kill with the signal Killed (org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
     std::function<void(const std::string& path)> onOomdKill;
     /// SystemdManager calls onReloaded after each reload of PID 1, and after PID 1 has come back to the bus. The callback
-    /// onReloaded should check all jobs once.
+    /// should check once whether the units of all jobs still exist.
     std::function<void()> onReloaded;
     /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. When SystemdManager calls
     /// onShutdown, PID 1 already stops all units or is about to stop them.

@@ -34,8 +34,8 @@ template <class T> void append(sdbus::MethodCall& call, const std::vector<std::p
     call << structs;
 }
 
-/// Writes the property directly into the message. With sdbus::Variant, sdbus-c++ would create a separate message for each
-/// value, and copy the value into the call's message.
+/// Writes a property of a unit directly into the message of the call. With sdbus::Variant, sdbus-c++ would create a separate
+/// message for each value, and copy the value into the call's message.
 template <class T> void appendProperty(sdbus::MethodCall& call, const std::string& name, const T& value) {
     call.openStruct(kProperty);
     call << name;

@@ -16,8 +16,8 @@ constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
-constexpr std::uint64_t kMaxPeriod = 1'000'000; // the maximum period of the kernel, in microseconds (sched-bwc.rst)
-constexpr std::uint64_t kMinQuota = 1'000;      // the minimum quota of the kernel, in microseconds (sched-bwc.rst)
+constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's longest quota period, in microseconds (sched-bwc.rst)
+constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's smallest quota, in microseconds (sched-bwc.rst)
 
 constexpr std::string_view kIoWeight = "io.weight";
 constexpr const char* kBfqWeight = "io.bfq.weight";
@@ -42,10 +42,11 @@ void appendCommon(Properties& properties, std::string description) {
     // If the description contained a line break, a daemon-reload would turn the text after the line break into settings of the
     // unit. To be safe, pinfoldd escapes the key, although a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
-    // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
+    // Without CollectMode=inactive-or-failed, a unit would remain as a failed unit after a SIGKILL. No new unit could get the
+    // name of the failed unit.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job may end because of its own limits, because of its owner, or because the node has too little memory. systemd-oomd
-    // must not end a job, because systemd-oomd only guesses that memory will run out.
+    // Only three things should end a job: the limits of the job, the owner of the job, or a lack of memory on the node.
+    // systemd-oomd must not end a job, because systemd-oomd only guesses that memory will run out.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -53,7 +54,7 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // If the cut is inside an escape "\\xNN", the last character of the line may be a backslash. After a daemon-reload, systemd
+    // If the cut is inside an escape "\\xNN", the last character of the line can be a backslash. After a daemon-reload, systemd
     // would join the next setting to the line that ends with the backslash.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
@@ -96,8 +97,8 @@ std::uint64_t bfqWeight(std::uint64_t weight) {
     return weight <= usual ? weight : usual + (weight - usual) * (mostOfBfq - usual) / (most - usual);
 }
 
-/// Lists the values that the files of a cgroup show for limits. For each limit, limitTable() says in which form the cgroup shows
-/// the value.
+/// Lists the values that the files of a cgroup must contain for the limits of a job. For each limit, limitTable() says in which
+/// form the cgroup shows the value.
 class Expectations {
 public:
     Expectations(std::uint64_t pageSize, const DeviceNumbers& numbers) : pageSize_(pageSize), numbers_(numbers) {}

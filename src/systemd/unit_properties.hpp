@@ -38,7 +38,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 /// program's end.
 std::vector<UnitProperty> programProperties(std::string description);
 
-/// Returns only the properties for the limits. pinfoldd needs these properties to change the limits of a live unit.
+/// Returns only the properties for the limits. To change the limits of a live unit, pinfoldd sends only the properties for the
+/// limits.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// Reads a file of a cgroup, without the trailing line break. Returns nullopt if the file does not exist.
@@ -55,9 +56,9 @@ struct ExpectedCgroupValue {
 
     bool holds(const CgroupReader& read) const;
 };
-/// Returns the values that pinfoldd must find in the cgroup after the start. pinfoldd checks the values, because systemd
-/// accepts a property even if the property's controller is missing. If the controller of a property is missing, the property
-/// has no effect. Amounts of memory are rounded down to pages, as in the kernel.
+/// Returns the values that pinfoldd must find in the cgroup after the start of the unit. pinfoldd checks the values, because
+/// systemd accepts a property even if the property's controller is missing. If the controller of a property is missing, the
+/// property has no effect. Amounts of memory are rounded down to pages, as in the kernel.
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
                                                       const DeviceNumbers& numbers);
 

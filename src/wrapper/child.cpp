@@ -87,8 +87,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Somebody may have sent signals to this process since the fork. sigprocmask() unblocks signals, so that this
-    // process gets a waiting signal before the command runs.
+    // Since the fork, somebody has possibly sent signals to this process. sigprocmask() unblocks signals, so that this process
+    // gets a waiting signal before the command runs.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);

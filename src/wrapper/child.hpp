@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Controls the process that becomes the job. The process waits until the supervisor calls letGo().
+/// Controls the process that later executes the job's command. The process waits until the supervisor calls letGo().
 class Child {
 public:
     /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job
@@ -27,7 +27,7 @@ public:
     /// Call letGo() when the process is in its scope. After letGo(), the process runs the command. The command gets the variables
     /// in `environment`, and all variables of this process.
     void letGo(const std::map<std::string, std::string>& environment);
-    /// Ends the process before the process runs the command.
+    /// Kills the process while the process still waits for letGo().
     void giveUp();
 
     /// Returns the errno of a failed exec, or 0 if exec succeeded. Call takeExecResult() when the process has ended.

@@ -32,8 +32,8 @@ private:
     UniqueFd fd_;
 };
 
-/// Returns true if a terminal sent this signal. A terminal sends a signal to its whole foreground process group, including the
-/// job.
+/// Returns true if a terminal sent the signal `info`. A terminal sends a signal to its whole foreground process group,
+/// including the job.
 bool cameFromTerminal(const signalfd_siginfo& info);
 
 /// Returns true for the signals by which a terminal stops a process.

@@ -9,7 +9,7 @@ namespace pinfold {
 void occupyStandardStreams() {
     int fd = -1;
     do
-        fd = ::open("/dev/null", O_RDWR | O_CLOEXEC); // because of the flag, exec(2) closes this descriptor
+        fd = ::open("/dev/null", O_RDWR | O_CLOEXEC); // because of O_CLOEXEC, exec(2) closes the descriptor
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         ::close(fd);

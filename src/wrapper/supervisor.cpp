@@ -29,8 +29,8 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// When a signal asks the supervisor to end, pinfoldd may already have sent an answer. The supervisor waits for the answer for at
-// most kLastWait.
+// When a signal asks the supervisor to end, pinfoldd has possibly already sent an answer. The supervisor waits for the answer
+// for at most kLastWait.
 constexpr Microseconds kLastWait = 500ms;
 // If a signal has asked the supervisor to end, the supervisor checks every kLookAgainMs milliseconds whether processes of the job
 // are left.
@@ -149,7 +149,7 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // pinfoldd may still create the job after the supervisor has given up. The leader is the child that giveUp() has ended, so
+    // pinfoldd can still create the job after the supervisor has given up. The leader is the child that giveUp() has ended, so
     // the job ends at once.
     child_.giveUp();
     while (!waitStatus_)
@@ -203,9 +203,9 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     if (answer)
         return true;
     const auto code = answer.error().code;
-    // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must report later how the job
-    // ended. After every error except Unreachable and Busy, the supervisor waits until the job has no processes. When the
-    // supervisor ends, its caller assumes that all processes of the job have ended.
+    // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must later try again to report
+    // the end of the job. After every error except Unreachable and Busy, the supervisor waits until the job has no processes.
+    // When the supervisor ends, the program that started the supervisor assumes that all processes of the job have ended.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 

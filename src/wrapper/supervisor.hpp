@@ -34,8 +34,8 @@ struct SupervisorDuties {
     /// The WrapperReply is empty if pinfoldd gave no usable reply.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
-    /// Says whether the standard error of this program is the job's standard error. If hasJobsOutput is true, pinfoldd may write
-    /// to the job's standard error.
+    /// Says whether the standard error of this program is the job's standard error. If hasJobsOutput is true, pinfoldd is
+    /// allowed to write to the job's standard error.
     bool hasJobsOutput = true;
     /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
     /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls `watched`.
@@ -69,7 +69,8 @@ private:
     /// Waits until a signal or an answer from pinfoldd comes, and handles the signal or answer. `timeoutMs` is -1 for a wait
     /// without a limit.
     void waitOnce(int timeoutMs = -1);
-    /// Waits for an answer from pinfoldd, for a signal, or for the time of the next try, but at most `limitMs` milliseconds.
+    /// Waits until pinfoldd answers, a signal comes, or the next attempt is due. waitForAnswer() waits at most `limitMs`
+    /// milliseconds.
     void waitForAnswer(int limitMs = -1);
     void handleSignals();
     void pass(const signalfd_siginfo& info);
