@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Converts an error of sdbus-c++ to the Error that pinfold shows to the user. `waited` is the time for which the client has
-/// waited, or zero if this time is not known.
+/// Converts an error of sdbus-c++ to the Error that pinfold shows to the user. `waited` is the time that the client has waited;
+/// zero if the client does not know the time.
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

@@ -84,8 +84,8 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
 }
 
 /// Reads a list that pinfoldd sends in several pages. allPages() calls `ask` once for each page. The argument of `ask` contains
-/// the entries of all earlier pages. pinfoldd limits the CPU time that it spends on each user. If pinfoldd has no time left for
-/// the user, allPages() waits before it asks for the next page.
+/// the entries of all earlier pages. pinfoldd limits the CPU time for the calls of each user. If the user's CPU time is used
+/// up, pinfoldd answers Busy, and allPages() repeats the call after a pause.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;

@@ -89,7 +89,7 @@ public:
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     /// Returns the facts that the batch system and the owner have told pinfoldd about a live job. The result is an error if
-    /// pinfoldd is too old to have the method GetIdentity.
+    /// pinfoldd is old and does not have the method GetIdentity.
     Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;

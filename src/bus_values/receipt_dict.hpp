@@ -30,7 +30,7 @@ JobIdentity identityFrom(const Dict& dict);
 Dict toDict(const Usage& usage);
 Usage usageFrom(const Dict& dict);
 
-/// Makes a dictionary with the whole verdict, for users who may read the job's receipt.
+/// Makes a dictionary with the whole verdict, for users who are allowed to read the job's receipt.
 Dict toDict(const OomVerdict& verdict);
 /// Makes a dictionary with the cause and the time of the out-of-memory kill. Every user is allowed to know the cause and the
 /// time.

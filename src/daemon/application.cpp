@@ -78,8 +78,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles an error, such as a full disk, that can disappear without a change of the configuration. failForNow() makes pinfoldd
-/// exit, so that systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
+/// Handles an error, such as a full disk, that can disappear without a change of the configuration. After failForNow(),
+/// pinfoldd exits, and systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -93,8 +93,7 @@ std::string readBootId() {
 }
 
 /// Tells systemd that the start of pinfoldd waits for the migration of the history. The start time-out of the unit must not
-/// interrupt the migration. If the migration were interrupted, the next pinfoldd would have to begin the migration again. A
-/// thread other than the loop's thread calls announceMigration().
+/// interrupt the migration. If the migration were interrupted, the next pinfoldd would have to begin the migration again.
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
     // Only the loop's thread is allowed to use the log, so announceMigration() writes its line to standard error.
@@ -163,7 +162,7 @@ public:
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
     // Each unsent answer contains a reference to the connection to the bus. The destructor must destroy the unsent answers
-    // before it destroys the connection.
+    // first, and the connection later.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -16,7 +16,7 @@ namespace pinfold {
 enum class HyperThreads {
     Count, ///< a hyper-thread counts as one CPU; pinfoldd rounds a request up to whole cores
     Share, ///< a core counts as one CPU; the job gets all hyper-threads of the core
-    Idle,  ///< a core counts as one CPU; the job gets one hyper-thread of the core, and no job gets the other hyper-threads
+    Idle,  ///< a core counts as one CPU; the job gets one hyper-thread of the core, and the other hyper-threads stay unused
 };
 
 /// Says which parts of the node a job asks for. If a request contains a number of CPUs or GPUs instead of a list, pinfoldd

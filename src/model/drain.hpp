@@ -27,7 +27,7 @@ struct Drain {
 
 /// Returns an administrator's drain as one JSON document, with the version of the document's format.
 std::string encode(const Drain& drain);
-/// Reads a text that encode() has written, and fails with InvalidArgument for any other text.
+/// Reads a text that encode() has written. Fails with InvalidArgument if encode() has not written the text.
 Result<Drain> decodeDrain(std::string_view text);
 
 } // namespace pinfold

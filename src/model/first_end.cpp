@@ -24,8 +24,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
     {EndKind::TaskKilled, "task-killed"},
 });
 
-// After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Between SIGTERM and
-// SIGKILL, Slurm waits longer than other batch systems, because its KillWait is usually 30 s.
+// After the failure of a task, the other tasks and the batch script of the job end within the time kConsequence. Between
+// SIGTERM and SIGKILL, Slurm waits longer than other batch systems, because its KillWait is usually 30 s.
 constexpr Microseconds kConsequence = 60s;
 // A step that runs on thousands of hosts needs some seconds to start. Some tasks of a step can start after the first task of
 // the step has failed.
@@ -114,8 +114,8 @@ RealTime killed(const Receipt& receipt) {
     return std::clamp(receipt.oom->at, std::min(receipt.started, receipt.ended), receipt.ended);
 }
 
-/// Returns the number of the task in which a process was killed because memory ran out. Returns nullopt if the receipt does not
-/// show in which of several tasks the process was killed.
+/// Returns the number of the task in which a process was killed because memory ran out. Returns nullopt if the job had several
+/// tasks, and the receipt does not show the task of the killed process.
 std::optional<std::uint32_t> killedTask(const Receipt& receipt) {
     std::vector<const TaskReceipt*> tasks;
     for (const auto& task : receipt.taskList)
@@ -254,9 +254,9 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // If the batch script exits by itself long after the job's end on a host, the job did not need the host. After the loss of a
-    // host, the batch script can run on for a long time although the job needed the host. The batch system can notice the loss of
-    // a host late.
+    // If the batch script runs on long after the job's end on a host and then exits by itself, the job did not need the host.
+    // After the loss of a host, the batch script can run on for a long time although the job needed the host. The batch system
+    // can notice the loss of a host late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

@@ -87,7 +87,7 @@ private:
 
     std::vector<EndEvent> events_;
     RealTime lastStart_{};                ///< the time at which the last task of the job started
-    std::optional<RealTime> batchOver_;   ///< the time at which the batch script ended, for whatever reason
+    std::optional<RealTime> batchOver_;   ///< the time at which the batch script ended by itself or for another reason
     std::optional<RealTime> batchExited_; ///< the time at which the batch script ended by itself, with an exit status
 };
 

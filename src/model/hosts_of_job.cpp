@@ -23,7 +23,7 @@ std::string hostOf(const Receipt& receipt) {
 }
 
 /// If two receipts have the same id, hostsOfJob() prefers the receipt with an exit state. pinfoldd writes a receipt without an
-/// exit state, and adds the exit state when somebody reports it.
+/// exit state, and adds the exit state when somebody reports the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();

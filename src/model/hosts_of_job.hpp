@@ -20,7 +20,7 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 /// Compares the end of the job on one host with the event that ended the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< on this host, a local reason such as a memory limit ended the job later than on the first host
+    OfItself, ///< on this host, the job ended later than on the first host, for a local reason such as a memory limit
     /// On this host, the job ended after the event that ended the whole job. The receipts show no local reason for the job's
     /// end on this host.
     After,
@@ -101,8 +101,9 @@ std::string keyOfHost(std::string name);
 /// receipts with overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
-/// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses
-/// the receipt that says how the job ended. keyOfHost() says which names mean the same host. `receipts` must not be empty.
+/// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses the
+/// receipt that says how the job ended. Two names mean the same host if keyOfHost() returns the same text for both names.
+/// `receipts` must not be empty.
 HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
 
 } // namespace pinfold

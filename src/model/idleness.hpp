@@ -39,7 +39,7 @@ inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share
     return idleness && idleness->percent() < share;
 }
 
-/// Counts the idle jobs. A job is idle if, according to the section [idle], the job uses too small a part of its CPUs or memory.
+/// Counts the idle jobs. A job is idle if the job uses a smaller part of its CPUs or memory than the section [idle] requires.
 struct IdleJobs {
     std::size_t cpus = 0;
     std::size_t memory = 0;

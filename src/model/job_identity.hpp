@@ -32,7 +32,7 @@ struct JobIdentity {
     std::optional<std::string> group = {};       ///< the job runs with the rights of this group
     std::optional<std::uint64_t> arrayJob = {};  ///< the number that the batch system gave the whole array of jobs
     std::optional<std::uint64_t> arrayTask = {}; ///< the number of this job in its array
-    std::optional<std::uint64_t> run = {};       ///< how often the batch system had requeued the job before this run
+    std::optional<std::uint64_t> run = {};       ///< how often the batch system requeued the job before the present run
     std::optional<std::string> submitHost = {};  ///< the host on which the user submitted the job
     std::optional<std::string> submitDirectory = {};
     std::vector<std::string> nodes = {};         ///< the names of the job's first kMostNodes hosts

@@ -140,8 +140,8 @@ bool endSuspension(JobRecord& record, BootTime now);
 /// Returns the record as one JSON document. The member `version` is the version of the format. If pinfoldd decodes the document
 /// and encodes the record again, the result is the same document.
 std::string encode(const JobRecord& record);
-/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() fails with
-/// InvalidArgument if a newer pinfoldd has written the record.
+/// Reads a text that encode() has written. Fails with InvalidArgument if encode() has not written the text. decodeJobRecord()
+/// fails with InvalidArgument if a newer pinfoldd has written the record.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Lists the states in the life of a job. When the state of a job changes, pinfoldd acts only after it has written the job's
-/// record to the disk. After a restart, pinfoldd continues with the record.
+/// Lists the states in the life of a job. When the state of a job changes, pinfoldd first writes the job's record to the disk,
+/// and then acts. After a restart, pinfoldd continues with the record.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, add a name, transitions and a ShownState for a new state.
 /// job_state.cpp does not compile if a state lacks its name. Recovery::takeUp() decides what a restart does with a job in each

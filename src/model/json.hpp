@@ -32,7 +32,7 @@ namespace pinfold {
 using Json = nlohmann::ordered_json;
 
 /// Adds a member to the object. Call put() only if the object does not have a member with the name `name`. The function put()
-/// does not use operator[], because operator[] compares the new name with the names of all other members.
+/// does not use operator[]. operator[] compares the new name with the names of all members of the object.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();

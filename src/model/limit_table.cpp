@@ -23,10 +23,10 @@ constexpr const char* kWeightRange = "1 to 10000";
 constexpr const char* kGraceRange = "0 to 1 h (3600000000 microseconds)";
 constexpr const char* kDevices = "devices below /dev, each with an amount of at least 1";
 
-// systemd 252 and 257 accept the properties in kTable for slices and for transient scopes. Limits that are times or signals have
-// no systemd property, because pinfoldd itself implements these limits. RuntimeMaxUSec and TimeoutStopUSec apply to one scope and
-// not to the whole job, so kTable does not contain these two properties. systemd cannot change RuntimeMaxUSec and TimeoutStopUSec
-// of a running scope.
+// systemd 252 and 257 accept the properties in kTable for slices and for transient scopes. Limits that are times or signals
+// have no systemd property, because pinfoldd itself implements these limits. kTable does not contain RuntimeMaxUSec and
+// TimeoutStopUSec, because the two properties apply to one scope and not to the whole job. systemd cannot change RuntimeMaxUSec
+// and TimeoutStopUSec of a running scope.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,

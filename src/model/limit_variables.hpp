@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lists the environment variables from which a job's programs learn the job's limits.
+// Lists the environment variables in which the programs of a job find the limits of the job.
 #pragma once
 
 #include "model/job_record.hpp"
@@ -19,9 +19,9 @@ inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS"
 /// Returns true if a wrapper must leave the variable `name` unchanged when the job's environment already contains it.
 bool isLimitVariable(std::string_view name);
 
-/// Puts the variables with the job's limits into `record.allocation.environment`. For each limit that the job does not have,
-/// setLimitVariables() removes the variable of this limit. If `ompThreads` is true, setLimitVariables() gives OMP_NUM_THREADS the
-/// value of PINFOLD_CPUS.
+/// Puts the variables with the job's limits into `record.allocation.environment`. If the job does not have a limit,
+/// setLimitVariables() removes the variable of the limit. If `ompThreads` is true, setLimitVariables() gives OMP_NUM_THREADS
+/// the value of PINFOLD_CPUS.
 void setLimitVariables(JobRecord& record, bool ompThreads);
 
 } // namespace pinfold

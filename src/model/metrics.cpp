@@ -219,8 +219,8 @@ std::string_view toString(Trouble trouble) { return kTroubles[trouble]; }
 std::vector<std::string> troubleNames() { return kTroubles.all(); }
 
 NodeCounts::NodeCounts() {
-    // Each series begins with the value 0 when pinfoldd starts. If a series appeared only at the first event, it would begin with
-    // 1, and rate() and increase() of Prometheus would miss this event.
+    // Each series begins with the value 0 when pinfoldd starts. If a series appeared only at the first event, the first value
+    // would be 1. rate() and increase() of Prometheus would miss the first event.
     for (const auto& name : jobResultNames())
         jobsEnded[*jobResultFromString(name)] = 0;
     for (const auto& name : kTroubles.all())

@@ -22,7 +22,7 @@ std::string_view toString(OomCause cause);
 std::optional<OomCause> oomCauseFromString(std::string_view text);
 
 /// Describes the first out-of-memory kill in the life of a job. Page cache is never the reason for an out-of-memory kill,
-/// because the kernel reclaims page cache before it kills a process.
+/// because the kernel reclaims the page cache before the kernel kills a process.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     RealTime at{}; ///< the time of the kill

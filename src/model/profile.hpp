@@ -78,7 +78,7 @@ private:
 /// Encodes the profile in at most Profile::kMostBytes bytes. encode() changes each measure by at most 0.6 %, and rounds the
 /// length of each point to whole milliseconds.
 std::string encode(const Profile& profile);
-/// Reads bytes that encode() has written, and fails with InvalidArgument for any other bytes.
+/// Reads bytes that encode() has written. Fails with InvalidArgument if encode() has not written the bytes.
 Result<Profile> decodeProfile(std::string_view bytes);
 
 } // namespace pinfold

@@ -42,8 +42,8 @@ std::vector<std::string> jobResultNames();
 
 /// Describes the processes that a job left behind.
 struct Leftovers {
-    /// A user can choose long command lines for processes, and these command lines get into records and receipts. Without
-    /// kMostCommands and kMostCommandBytes, one user's command lines could fill the history of all users.
+    /// Users can start processes with long command lines, and pinfoldd writes the command lines to records and receipts.
+    /// Without kMostCommands and kMostCommandBytes, one user's command lines could fill the history of all users.
     static constexpr std::size_t kMostCommands = 256;
     static constexpr std::size_t kMostCommandBytes = 8192;
 
@@ -103,8 +103,8 @@ struct Receipt {
     std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
-    /// The highest number of unkillable processes that pinfoldd has reported for the job. A process is unkillable if SIGKILL did
-    /// not end it. unkillableProcesses is unset if pinfoldd has never reported an unkillable process of the job.
+    /// The highest number of unkillable processes that pinfoldd has reported for the job. A process is unkillable if SIGKILL
+    /// did not end the process. unkillableProcesses is unset if pinfoldd has never reported an unkillable process of the job.
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
@@ -123,7 +123,8 @@ struct Receipt {
     /// wrote the receipt, or if the node went down.
     std::vector<TaskReceipt> taskList;
     /// The job's resource use over time, in the form that encode(Profile) writes. `profile` is empty if the job has no profile.
-    /// The history has a separate table for profiles, and list() reads this table only if ReceiptFilter::profiles is set.
+    /// The history has a separate table for profiles. list() reads the table for profiles only if ReceiptFilter::profiles is
+    /// set.
     std::string profile;
 
     bool operator==(const Receipt&) const = default;
@@ -161,7 +162,7 @@ TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 enum class JobOutcome {
     Failed = 0, ///< the job did not exit with status 0, or something other than the job itself ended the job
     Succeeded = 1,
-    Unknown = 2, ///< the job ended by itself, and nobody has reported how it ended
+    Unknown = 2, ///< the job ended by itself, and nobody has reported how the job ended
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 

@@ -29,7 +29,7 @@ struct ResourceLimits {
     std::optional<std::uint64_t> memorySwapMax = {};  ///< the maximum amount of swap in bytes; 0 means no swap
     std::optional<std::uint64_t> memoryZswapMax = {}; ///< the maximum amount of compressed swap in bytes
     std::optional<OomPolicy> oomPolicy = {};
-    std::optional<std::uint64_t> cpuQuota = {};  ///< the CPU time that the job may use, in microseconds per second
+    std::optional<std::uint64_t> cpuQuota = {};  ///< the CPU time that the job is allowed to use, in microseconds per second
     std::optional<std::uint64_t> cpuWeight = {}; ///< the weight of the job for CPU time, 1 to 10000
     std::optional<CpuList> allowedCpus = {};
     std::optional<CpuList> allowedMemoryNodes = {};
@@ -68,9 +68,8 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
     return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
 }
 
-/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. Both run_time_max and
-/// batch_run_time_max limit the run time, so the result is the smaller of these two limits. The result is unset if the job has
-/// no limit on the run time.
+/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. The result is the smaller one of
+/// the limits run_time_max and batch_run_time_max. The result is unset if the job has no limit on the run time.
 std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
 
 /// Returns true if the batch system ends the job at runTimeEnd(), before the job reaches run_time_max.

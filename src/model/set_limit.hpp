@@ -16,8 +16,7 @@ namespace pinfold {
 /// Errors: InvalidArgument, LimitInvalid.
 Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string_view text);
 
-// Returns the limit's value as text. These limitText() functions are for limits whose value is not a number. D-Bus, JSON and the
-// screen show the text from limitText().
+// Returns the value of a limit as text if the value is not a number. D-Bus, JSON and the screen show the text from limitText().
 inline std::string limitText(const CpuList& value) { return value.toString(); }
 inline std::string limitText(const DeviceAmounts& value) { return value.toString(); }
 inline std::string limitText(const std::string& value) { return value; }

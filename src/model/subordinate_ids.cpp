@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kLastId = UINT32_MAX - 1; // the user id UINT32_MAX means "no user"
 
-/// Removes the first field and the separator after it from `text`. Returns the removed field without the separator.
+/// Removes the first field and the separator after the field from `text`. Returns the removed field without the separator.
 std::string_view take(std::string_view& text, char separator) {
     const auto end = std::min(text.find(separator), text.size());
     const auto part = text.substr(0, end);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads from /etc/subuid the subordinate user ids that users may use with newuidmap(1). For the format of /etc/subuid see
-// subuid(5).
+// Reads /etc/subuid, the list of the subordinate user ids that users are allowed to use with newuidmap(1). For the format of
+// /etc/subuid see subuid(5).
 #pragma once
 
 #include <sys/types.h>

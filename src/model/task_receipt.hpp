@@ -30,7 +30,8 @@ struct TaskReceipt {
 
     std::uint32_t number = 0;
     TaskKind kind = TaskKind::Task;
-    std::string command = {}; ///< the name of the leader's program (comm, see proc(5)), made printable; empty if it is not known
+    /// The name of the leader's program (comm, see proc(5)), made printable; empty if the name is not known.
+    std::string command = {};
     RealTime started{};
     RealTime ended{};                             ///< the time at which the last process of the task ended
     ExitState exit = {};                          ///< how the leader of the task ended

@@ -62,9 +62,9 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< the number of write operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. A figure with "Full" in its
-    // name counts the time in which all processes had to wait at the same time. A figure whose name does not contain "Full"
-    // counts the time in which at least one process had to wait.
+    // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. A figure with "Full" in
+    // its name counts the time in which all processes had to wait at the same time. A figure without "Full" in its name counts
+    // the time in which at least one process had to wait.
     std::optional<Microseconds> cpuPressure;
     std::optional<Microseconds> memoryPressure;
     std::optional<Microseconds> memoryPressureFull;

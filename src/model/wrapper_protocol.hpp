@@ -50,13 +50,13 @@ struct WrapperCreate {
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    /// The user id of the job's owner, if the owner is not the leader's user. Only admins may set an owner.
+    /// The user id of the job's owner, if the owner is not the leader's user. Only admins are allowed to set an owner.
     std::optional<uid_t> owner = {};
     /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
     /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins may set
-    /// `shepherd`.
+    /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins are
+    /// allowed to set `shepherd`.
     bool shepherd = false;
     JobIdentity identity = {}; ///< the job's name, account, labels and similar data; ordinary users may set only the labels
 
@@ -67,8 +67,8 @@ struct WrapperCreate {
 /// the task, like WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
-    /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job may have the
-    /// same key. If `leader` is 0, the request applies to any job with the key.
+    /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job can have
+    /// the same key. If `leader` is 0, the request applies to any job with the key.
     pid_t leader = 0;
     ExitState exit; ///< how the leader ended; can be unknown if `leader` is 0
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
@@ -128,8 +128,8 @@ struct WrapperJob {
 struct WrapperReply {
     std::string key;                                ///< the job's key; empty in the answer to WrapperList
     std::map<std::string, std::string> environment; ///< for a new job, the variables that pinfoldd adds to the job's environment
-    std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
-    std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
+    std::string notice;                             ///< for an ended job, a text for the job's standard error; can be empty
+    std::string summary;                            ///< for an ended job, a text for the job's standard output; can be empty
     std::optional<std::uint32_t> task = {};         ///< the number of the task, if the request started a further task of the job
     /// If the request asked for the receipt, the answer contains the receipt of the ended job. `receipt` lacks the command lines
     /// of leftovers and the list of tasks.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides who may log in to the node, and which job a login joins. All functions are pure. All error messages are written for the
-// user who wants to log in.
+// Decides who is allowed to log in to the node, and which job a login joins. All functions are pure. All error messages are
+// written for the user who wants to log in.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,9 +22,10 @@ Result<void> mayLogIn(const Jobs& jobs, const std::string& node);
 /// Returns the jobs that a login can join.
 Jobs openTo(const Jobs& jobs);
 
-/// Returns the key of the job that a login joins. `origin` is the job from which the login comes; unset if this job is unknown.
-/// Fails with an error of mayLogIn() if the user may not log in. Fails with Busy if all jobs of the user are suspended. Fails
-/// with Denied if the user has several jobs and the module must not choose one of them.
+/// Returns the key of the job that a login joins. `origin` is the key of the job in which the ssh client of the login runs;
+/// unset if the job is not known. If the user is not allowed to log in, chooseJob() fails with an error of mayLogIn(). Fails
+/// with Busy if all jobs of the user are suspended. Fails with Denied if the user has several jobs and the module must not
+/// choose one of them.
 Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>& origin, bool denySeveral,
                               const std::string& node);
 
@@ -38,8 +39,8 @@ std::string wronglySetUp(const std::string& node);
 /// Returns the path "/batch.slice/batch-<E>.slice/", which contains all cgroups of the job. Returns an empty text if `key` is
 /// not a key.
 std::string cgroupsOf(std::string_view key);
-/// Returns the key of the job to which the cgroup belongs, or nullopt if the cgroup belongs to none of `jobs`. `cgroup` is a
-/// path as in /proc/PID/cgroup.
+/// Returns the key of the job that runs in the cgroup, or nullopt if no job in `jobs` runs in the cgroup. `cgroup` is a path as
+/// in /proc/PID/cgroup.
 std::optional<std::string> jobOf(std::string_view cgroup, const Jobs& jobs);
 
 } // namespace pinfold::pam

@@ -104,7 +104,7 @@ Outcome join(const Login& login, const PamOptions& options, const std::string& k
         return {.toLog = "session of " + who(login) + " is part of job " + key, .environment = std::move(adopted->environment)};
     if (!saidNo(adopted.error().code))
         return failed(Phase::Session, login, options, adopted.error(), cannotJoin(key, login.node));
-    if (login.admitted) // the job has just ended or takes no more tasks, but the user is in one of admit_groups and may log in
+    if (login.admitted) // the job has ended or takes no more tasks, but the user is a member of one of admit_groups
         return {.toLog = "session of " + who(login) + " does not belong to a job: " + adopted.error().message};
     return refused(Phase::Session, login, adopted.error(), cannotJoin(key, login.node));
 }

@@ -26,19 +26,19 @@ struct Login {
     std::string user;
     uid_t uid = 0;
     bool admitted = false;       ///< the user is a member of one of admit_groups
-    std::string connection = {}; ///< the value of the variable SSH_CONNECTION; may be empty
+    std::string connection = {}; ///< the value of the variable SSH_CONNECTION; can be empty
     std::string node;            ///< the name of this host, for messages to the user
 };
 
 struct Outcome {
     int pamCode = kPamSuccess;
-    std::string toUser = {}; ///< the text that the user sees, in one paragraph; may be empty
-    std::string toLog = {};  ///< a message for the log; may be empty
+    std::string toUser = {}; ///< the text that the user sees, in one paragraph; can be empty
+    std::string toLog = {};  ///< a message for the log; can be empty
     int priority = LOG_INFO; ///< the priority of toLog
     std::map<std::string, std::string> environment = {};
 };
 
-/// Decides whether the user may log in to this node.
+/// Decides whether the user is allowed to log in to this node.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 /// Puts the calling process into the user's job. After openSession(), every process that the calling process starts is in the

@@ -9,7 +9,7 @@ namespace pinfold::pam {
 
 /// Holds the options that follow the module's name in a file in /etc/pam.d.
 struct PamOptions {
-    std::vector<std::string> admitGroups; ///< the names of groups whose members may log in without a job
+    std::vector<std::string> admitGroups; ///< the names of groups; members of the groups are allowed to log in without a job
     bool admitOnFailure = false;          ///< a user is allowed to log in if pinfoldd cannot tell whether the user has a job
     /// Decides about a login when the module cannot know to which of the user's jobs the login belongs. If denySeveral is true,
     /// the module refuses a login that could belong to several jobs. If denySeveral is false, a login that could belong to

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sshd and other programs load pam_pinfold. The module decides whether a user may log in, and puts the login into the user's
-// job. The module runs as root in the process of the program that loads it. The module uses no threads, no signal handlers and
-// no static objects. No exception leaves the module.
+// sshd and other programs load pam_pinfold. The module decides whether a user is allowed to log in, and puts the login into the
+// user's job. A program such as sshd loads the module into its process, and the module runs there as root. The module uses no
+// threads, no signal handlers and no static objects. No exception leaves the module.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "base/paths.hpp"

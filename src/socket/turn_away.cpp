@@ -22,18 +22,18 @@ constexpr std::chrono::milliseconds kPatience{100};
 // connections. If turnAway() leaves connections unanswered, systemd starts pinfoldd again for these connections.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Returns true if the packet is a request to end a job, and the wrapper did not set toldOfRefusal. A wrapper of an older version
-/// ends when it gets any answer, even if processes of its job are left. turnAway() sends no answer to a wrapper of an older
-/// version. When pinfoldd ends without an answer, the connection closes, and the wrapper of the older version sends its request
-/// again.
+/// Returns true if the packet is a request to end a job, and the wrapper did not set toldOfRefusal. A wrapper of an older
+/// version ends after any answer, even if processes of the wrapper's job are left. turnAway() sends no answer to a wrapper of
+/// an older version. When pinfoldd ends without an answer, the connection closes, and the wrapper of the older version sends
+/// its request again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
     return end && !end->toldOfRefusal;
 }
 
-/// Waits until the wrapper's request has come. If pinfoldd closed the connection before it read the request, the kernel would
-/// reset the connection and the answer would be lost.
+/// Waits until the wrapper's request has come. If pinfoldd closed the connection without reading the request, the kernel would
+/// reset the connection. The reset would destroy the answer.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};

@@ -11,8 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-// A message can have at most SCM_MAX_FD descriptors, which is 253. If the buffer were too small for all descriptors of a message,
-// the receiving thread would have to close the remaining descriptors.
+// A message can have at most SCM_MAX_FD (253) descriptors. The receiving thread has to close the descriptors that do not fit
+// into the buffer.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace

@@ -26,7 +26,8 @@
 namespace pinfold {
 namespace {
 
-// After accepting kAcceptedAtOnce connections, pinfoldd handles other events before it accepts further connections.
+// pinfoldd accepts at most kAcceptedAtOnce connections in a row. pinfoldd then handles other events before the next
+// connections.
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request immediately after
@@ -35,7 +36,7 @@ constexpr Microseconds kSilence = 1s;
 constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
 constexpr std::size_t kMostJobsListed = 128;
-constexpr std::size_t kUsersAtLeast = 4; // one user may use at most a quarter of all connections
+constexpr std::size_t kUsersAtLeast = 4; // one user is allowed to use at most a quarter of all connections
 
 std::string thisNode() {
     const auto name = hostName();

@@ -34,8 +34,8 @@ public:
     /// pinfoldd, and the false pinfoldd could report success.
     explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors, and
-    /// must keep them open until DaemonLink has returned the outcome.
+    /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors.
+    /// The descriptors must stay open until DaemonLink has returned the outcome.
     struct Descriptors {
         int leader = -1;     ///< the pidfd of the leader
         int supervisor = -1; ///< the pidfd of the supervisor

@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Returns true if the site allows a job to run without a scope after the failure (jobs.on_failure = "run-unconfined"). The
-/// setting jobs.on_failure is in the file /run/pinfold/on-failure, which pinfoldd writes. If pinfoldd has refused the job,
+/// Returns true if the site allows a job to run without a scope after the failure (jobs.on_failure = "run-unconfined").
+/// pinfoldd writes the setting jobs.on_failure to the file /run/pinfold/on-failure. If pinfoldd has refused the job,
 /// siteRunsUnconfined() returns false even if jobs.on_failure is "run-unconfined".
 bool siteRunsUnconfined(const Error& failure);
 

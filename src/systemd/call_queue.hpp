@@ -21,8 +21,8 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, Microseconds timeout)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
-    /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
-    /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
+    /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` is allowed to
+    /// throw sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
     /// NoReply. During a long wait in the queue, a new unit can get the name of the unit in the call. A new process can get the
     /// id of a process in the call.
     void call(sdbus::MethodCall message, Handler handler);

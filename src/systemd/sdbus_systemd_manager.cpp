@@ -123,7 +123,7 @@ struct SdbusSystemdManager::Impl {
         EventHandle deadline;
         std::string path;
         /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. All these systemd jobs concern the
-        /// unit `unit`. pinfoldd needs the map until it knows the path of the systemd job that it has requested.
+        /// unit `unit`. pinfoldd needs the map until PID 1 has sent the path of the requested systemd job.
         std::map<std::string, SystemdOutcome> ended;
     };
 

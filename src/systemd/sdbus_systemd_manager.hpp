@@ -16,8 +16,8 @@ namespace pinfold {
 /// dbus-daemon refuses too many unanswered calls.
 class SdbusSystemdManager : public SystemdManager {
 public:
-    /// Adds the match rules before it calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on
-    /// the bus. Only the constructor of SdbusSystemdManager waits for answers.
+    /// Adds the match rules before the call of Subscribe, so that pinfoldd misses no signal. Throws sdbus::Error if systemd is
+    /// not on the bus. Only the constructor of SdbusSystemdManager waits for answers.
     SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
     ~SdbusSystemdManager() override;
 

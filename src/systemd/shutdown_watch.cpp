@@ -30,7 +30,7 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
         return 0;
     };
     filter_ = dbus::addFilter(parts_.connection, filter, this);
-    ask([] {}); // the shutdown may have begun before the filter was added
+    ask([] {}); // a shutdown has possibly begun before addFilter() has added the filter
 }
 
 void ShutdownWatch::look(sd_bus_message* message) {

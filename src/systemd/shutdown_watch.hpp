@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Learns from PID 1 that the machine is being shut down or rebooted. If systemd-logind runs, it announces a shutdown before PID
-// 1 does. logind does not announce a shutdown that somebody requests directly from PID 1.
+// Learns from PID 1 that the machine is being shut down or rebooted. If systemd-logind runs, systemd-logind announces a
+// shutdown earlier than PID 1. logind does not announce a shutdown that somebody requests directly from PID 1.
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -21,8 +21,8 @@ public:
         CallQueue& calls;
         EventLoop& loop;
     };
-    /// ShutdownWatch calls `begun` in the event loop's thread when a shutdown has begun. ShutdownWatch may call `begun` more
-    /// than once.
+    /// ShutdownWatch calls `begun` in the event loop's thread when a shutdown has begun. ShutdownWatch possibly calls `begun`
+    /// more than once.
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
 

@@ -22,7 +22,7 @@ enum class SystemdFault {
     ProcessGone,     ///< a process that the start request names has already ended
     PropertyRefused, ///< this version of systemd does not know a property, or refuses the value of a property
     Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
-    NoReply,         ///< the answer was lost or came too late, so PID 1 may or may not have carried out the request
+    NoReply,         ///< the answer was lost or came too late; it is not known whether PID 1 has carried out the request
     JobFailed,       ///< the systemd job did not end with "done"
     Other,
 };
@@ -112,8 +112,8 @@ public:
 
     /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec, PID 1 sends
     /// UnitRemoved for live units. Between the two Reloading signals, SystemdManager does not call onUnitRemoved.
-    /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. The callback onUnitRemoved must look
-    /// at the cgroup to learn whether the unit still exists.
+    /// SystemdManager possibly calls onUnitRemoved late, twice, or for a unit that still exists. The callback onUnitRemoved
+    /// must look at the cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;
     /// SystemdManager calls onOomdKill when systemd-oomd has killed all processes in the cgroup `path`. systemd-oomd reports
     /// the kill with the signal Killed (org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
@@ -122,7 +122,7 @@ public:
     /// should check once whether the units of all jobs still exist.
     std::function<void()> onReloaded;
     /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. When SystemdManager calls
-    /// onShutdown, PID 1 already stops all units or is about to stop them.
+    /// onShutdown, PID 1 has begun to stop all units, or will soon begin.
     std::function<void()> onShutdown;
 };
 

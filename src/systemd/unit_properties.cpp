@@ -138,8 +138,8 @@ private:
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At a shutdown, PID 1 stops units in the reverse order of their start: first the scopes, then pinfoldd, and then the
-    // slice. During a shutdown, pinfoldd can read the counters of the job's slice until pinfoldd ends.
+    // At a shutdown, PID 1 stops units in the reverse order of the start: first the scopes, then pinfoldd, then the slice.
+    // During a shutdown, pinfoldd can read the counters of the job's slice until pinfoldd ends.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);

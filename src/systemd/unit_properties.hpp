@@ -20,8 +20,8 @@ namespace pinfold {
 /// Holds the data for a systemd unit that pinfoldd creates for a job.
 struct TaskProperties {
     ResourceLimits limits;
-    /// Lists the devices that the job may open. DevicePolicy=closed adds the harmless devices, such as /dev/null. If `devices` is
-    /// unset, the job may open all devices.
+    /// Lists the devices that the job is allowed to open. DevicePolicy=closed adds the harmless devices, such as /dev/null. If
+    /// `devices` is unset, the job is allowed to open all devices.
     std::optional<DeviceRules> devices;
     bool shepherd = false; ///< if true, an out-of-memory kill must not end the task's leader
 };
@@ -30,7 +30,7 @@ struct TaskProperties {
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
 /// Returns the properties of a task's scope, such as Slice, PIDs, CollectMode and OOMPolicy. The scope of task 0 gets the job's
-/// limits, so that `systemctl show` shows these limits for the scope.
+/// limits, so that `systemctl show` shows the limits for the scope.
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
 

@@ -36,7 +36,7 @@ std::string readAll(int pipe) {
     }
 }
 
-/// Sets variables. The argument `word` contains "NAME=VALUE" strings, and a zero byte ends each of them.
+/// Sets variables. The argument `word` contains "NAME=VALUE" strings. A zero byte ends each of the strings.
 void setVariables(const std::string& word) {
     std::map<std::string, std::string> variables;
     for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
@@ -70,7 +70,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     if (pid_ != 0)
         (void)::prctl(PR_SET_NAME, ownName.data());
     if (pid_ == 0) {
-        go_.reset(); // if the child kept this end of the pipe open, the child would not notice the end of its parent
+        go_.reset(); // if the child kept this end of the pipe open, the child would not notice the end of the parent
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }

@@ -16,7 +16,7 @@ namespace pinfold {
 /// Controls the process that later executes the job's command. The process waits until the supervisor calls letGo().
 class Child {
 public:
-    /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job
+    /// Starts a process that later executes `program` with the arguments `command`. `mask` is the signal mask that the job
     /// gets. The new process calls `inChild` before it executes the command. Call fork() before you change any signal
     /// disposition, because the job inherits the dispositions. Returns false and sets errno if the process cannot be started.
     bool fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild);

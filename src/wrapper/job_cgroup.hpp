@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Tells whether processes of a job, or of one task of a job, are left. JobCgroup works even if pinfoldd does not answer, because
-/// every user may read the cgroup file. JobCgroup opens the file at the job's start and keeps it open. After the job's end, a new
-/// job can get the job's key, so the file with this name can belong to the new job.
+/// Tells whether processes of a job, or of one task of a job, are left. JobCgroup works even if pinfoldd does not answer,
+/// because every user is allowed to read the cgroup file. JobCgroup opens the file at the job's start and keeps it open. After
+/// the job's end, a new job can get the job's key. The path then leads to the cgroup file of the new job.
 class JobCgroup {
 public:
     /// If `task` is unset, the JobCgroup watches the whole job. `root` is the mount point of cgroup v2.

@@ -36,7 +36,7 @@ private:
 /// including the job.
 bool cameFromTerminal(const signalfd_siginfo& info);
 
-/// Returns true for the signals by which a terminal stops a process.
+/// Returns true for the signals that a terminal sends to stop a process.
 bool isStopSignal(int signal);
 
 /// Passes the signal on to a process. If the signal was queued with a value (sigqueue(3)), the process gets the same value.

@@ -79,10 +79,10 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     return true;
 }
 
-/// Writes pinfoldd's messages about the job's end to the job's own output. If the output is on a file server that hangs, write(2)
-/// waits for the server, and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too.
-/// sayLastWords() closes the output in this process, and lets a child process write the messages, so that this process never
-/// waits.
+/// Writes pinfoldd's messages about the job's end to the job's own output. If the output is on a file server that hangs,
+/// write(2) waits for the server, and no signal ends the wait. While write(2) waits for a file, close(2) of the file waits,
+/// too. sayLastWords() starts a child process that writes the messages, and closes the output in the supervisor. Only the child
+/// process waits for the file server.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -111,9 +111,9 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // The supervisor runs as the job's user, but outside of the job's cgroup. With PR_SET_DUMPABLE 0, the job's processes cannot
-    // trace the supervisor and make it run other code (see prctl(2)). The child inherits PR_SET_DUMPABLE 0, and becomes traceable
-    // again when it executes the job's command.
+    // The supervisor runs as the job's user, but outside of the job's cgroup. With PR_SET_DUMPABLE 0, the job's processes
+    // cannot trace the supervisor (see prctl(2)). A process that traces the supervisor could make the supervisor run other
+    // code. The child inherits PR_SET_DUMPABLE 0, and becomes traceable again when it executes the job's command.
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
     // The supervisor, and not PID 1, becomes the parent of the job's orphans. If PID 1 were the parent of very many orphans, PID
@@ -149,8 +149,8 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // pinfoldd can still create the job after the supervisor has given up. The leader is the child that giveUp() has ended, so
-    // the job ends at once.
+    // pinfoldd can still create the job after the supervisor has given up. giveUp() has killed the child, and the child is the
+    // leader of the job, so the job ends immediately.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -245,13 +245,13 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts, or
-        // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good.
-        // If pinfoldd is gone for good, only a signal to the supervisor ends the supervisor's wait.
+        // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts,
+        // or after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus possibly end and
+        // do not start again. If pinfoldd does not start again, only a signal to the supervisor ends the supervisor's wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
-            continue; // the command has ended, so it cannot receive the signal
+            continue; // the command has ended and cannot receive the signal
         if (info->ssi_signo == SIGCONT)
             leaderStopped_ = false;
         const bool fromTerminal = cameFromTerminal(*info);

@@ -20,7 +20,7 @@ namespace pinfold {
 
 /// Holds functions of pinfold-run that the wrapper of a batch system can replace by its own functions.
 struct SupervisorDuties {
-    /// The child calls inChild before it executes the command.
+    /// The child calls inChild before the child executes the command.
     std::function<void()> inChild = [] {};
     /// The supervisor calls passOn when it has received a signal for the command. If passOn returns false, the supervisor does
     /// not send the signal to the command.
@@ -37,8 +37,9 @@ struct SupervisorDuties {
     /// Says whether the standard error of this program is the job's standard error. If hasJobsOutput is true, pinfoldd is
     /// allowed to write to the job's standard error.
     bool hasJobsOutput = true;
-    /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
-    /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls `watched`.
+    /// While the supervisor waits, the supervisor calls `watched` each time the descriptor `watch` can be read. When `watched`
+    /// returns false, the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls
+    /// `watched`.
     int watch = -1;
     std::function<bool()> watched = [] { return false; };
 };
@@ -76,11 +77,11 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if the supervisor should stop waiting. If a signal has asked this program to end and no process of the job is
-    /// left, the supervisor waits for pinfoldd's answer. When the deadline for pinfoldd's answer has passed, the function returns
-    /// true.
+    /// Returns true if the supervisor should stop waiting. After a signal has asked this program to end, the supervisor first
+    /// waits until no process of the job is left. The supervisor then waits for pinfoldd's answer for a limited time. When the
+    /// deadline for pinfoldd's answer has passed, the function returns true.
     bool shallGiveUpWaiting();
-    /// Forgets the signal that asked this program to end.
+    /// Forgets that a signal has asked this program to end.
     void forgetEndRequest();
 
     const WrappedCommand& job_;

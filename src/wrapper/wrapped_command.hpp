@@ -9,7 +9,7 @@ namespace pinfold {
 struct WrappedCommand {
     WrapperCreate request;         ///< the request to pinfoldd
     char** command = nullptr;      ///< the words of the command, with a null pointer at the end
-    const char* program = nullptr; ///< the program to execute, if it is not the first word of the command
+    const char* program = nullptr; ///< the program to execute; nullptr if the first word of the command is the program
 };
 
 } // namespace pinfold
