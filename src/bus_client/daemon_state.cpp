@@ -41,7 +41,7 @@ Result<void> checkDaemon(sdbus::IConnection& connection) {
                                  "`systemctl restart pinfoldd`",
                                  said.empty() ? result : printable(said, 500))};
     } catch (const sdbus::Error&) {
-        return {}; // if systemd does not answer, the caller's next call to pinfoldd fails and returns the cause
+        return {}; // if systemd does not answer, the next call to pinfoldd fails, and the error says why
     }
 }
 

@@ -62,8 +62,8 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// Says which resources the node has, and which of these resources the live jobs hold. If an older pinfoldd does not report
-    /// resources, all members of the result are unset.
+    /// Says how much of each resource the node has, and how much of each resource the live jobs hold. If an older pinfoldd does
+    /// not report resources, all members of the result are unset.
     Result<NodeResources> resources() const;
     /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
     /// drain.

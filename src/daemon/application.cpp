@@ -50,7 +50,8 @@ constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus,
 // pinfoldd takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file
-// descriptors, the bus refuses the message. While pinfoldd takes over jobs, users cannot fill pinfoldd with file descriptors.
+// descriptors, the bus refuses the message. While pinfoldd takes over jobs, users cannot send file descriptors to pinfoldd over
+// the bus.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -228,7 +229,7 @@ private:
 
     void busLost(const std::string& why) {
         // pinfoldd does not reconnect to the bus, but exits. The next pinfoldd takes over all jobs from the records and units.
-        // The take-over of jobs is well tested, because pinfoldd runs the same code at each start.
+        // pinfoldd takes over jobs at each start, so the code for the take-over is well tested.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

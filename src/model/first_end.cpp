@@ -106,8 +106,8 @@ RealTime limitReached(const Receipt& receipt) {
     return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
 }
 
-/// Returns the time at which memory ran out. A job can survive an out-of-memory kill, and a receipt describes only the first of
-/// the kills.
+/// Returns the time at which memory ran out. A job can survive an out-of-memory kill. If memory ran out several times, the
+/// receipt describes only the first kill.
 RealTime killed(const Receipt& receipt) {
     if (receipt.result == JobResult::OutOfMemory && isLater(receipt.ended, receipt.oom->at, kConsequence))
         return begun(receipt);
@@ -135,9 +135,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the next event that
-/// happened on any host after this sign of life. placeLostNodes() assumes that the lost host went down at the time of the next
-/// event.
+/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the first event that is
+/// later than the last sign of life. placeLostNodes() assumes that the lost host went down at the time of this event.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

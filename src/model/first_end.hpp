@@ -47,7 +47,7 @@ enum class EndKind {
 
 std::string_view toString(EndKind kind);
 
-/// Returns true if events of the kind `kind` never happen because the job ended on another host.
+/// Returns true if events of the kind `kind` always have a local cause, and not the end of the job on another host.
 bool isOfItself(EndKind kind);
 
 struct EndEvent {
@@ -55,7 +55,7 @@ struct EndEvent {
     RealTime at{};                          ///< the time of the event, by the clock of the host
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
-    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not say which task it was
+    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not show the task
     ExitState exit = {};                    ///< how the task ended; unknown if the event is not the end of a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Combines the receipts of one job from several hosts. The functions are pure. The result does not depend on the order of the
-// receipts, or on whether a receipt occurs more than once.
+// Combines the receipts of one job from several hosts. The functions are pure. The result is the same for every order of the
+// receipts, and repeated receipts do not change the result.
 #pragma once
 
 #include "base/clock.hpp"
@@ -59,7 +59,7 @@ struct Spread {
     bool operator==(const Spread&) const = default;
 };
 
-/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
+/// For the hosts with the role HostRole::After, says how long the job ran on after the first event.
 struct Delays {
     std::size_t hosts = 0;
     Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host

@@ -47,8 +47,8 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses as few of the newest points of
-/// the profile as possible that together cover the time `since`. Idleness::over is the sum of the lengths of the used points.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses the newest points of the profile,
+/// but only as many points as cover the time `since`. Idleness::over is the sum of the lengths of the used points.
 /// Idleness::over can exceed `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0.
 /// Returns nullopt if the profile has no point from the last `since` microseconds. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);

@@ -54,7 +54,7 @@ struct LoggedTask {
     bool operator==(const LoggedTask&) const = default;
 };
 
-/// Holds the figures that pinfoldd reads when the job's last process has ended. pinfoldd stores these figures in the record,
+/// Holds the figures that pinfoldd reads when the job's last process has ended. pinfoldd stores FinalFigures in the record,
 /// because the cgroup can vanish long before pinfoldd writes the receipt.
 struct FinalFigures {
     RealTime ended{};    ///< the time at which the job ended

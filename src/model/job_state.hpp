@@ -12,10 +12,10 @@ namespace pinfold {
 /// and then acts. After a restart, pinfoldd continues with the record.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, add a name, transitions and a ShownState for a new state.
-/// job_state.cpp does not compile if a state lacks its name. Recovery::takeUp() decides what a restart does with a job in each
-/// state. phaseOf() decides what callers are allowed to do with a job in each state. The compiler warns if takeUp() or phaseOf()
-/// has no case for a state. In job_ender.hpp, a table says what JobEnder does in each state. A new state needs a row in
-/// docs/architecture.md, "A job's life".
+/// job_state.cpp does not compile if the name of a state is missing. Recovery::takeUp() decides what a restart does with a job
+/// in each state. phaseOf() decides what callers are allowed to do with a job in each state. The compiler warns if takeUp() or
+/// phaseOf() has no case for a state. In job_ender.hpp, a table says what JobEnder does in each state. A new state needs a row
+/// in docs/architecture.md, "A job's life".
 enum class JobState {
     Creating,   ///< pinfoldd has called StartTransientUnit, and the start of the job is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope

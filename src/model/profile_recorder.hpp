@@ -21,9 +21,9 @@ public:
     /// between two calls. `age` is the time since the job's start. If `age` is not greater than in the previous call, look() adds
     /// no point to the profile.
     void look(Microseconds age, const Usage& usage);
-    /// Adds to the profile a point for the time from the last call of look() to the job's end. An ended job has freed its memory.
-    /// end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the job's final
-    /// counters.
+    /// Adds to the profile a point for the time from the last call of look() to the job's end. After the job's end, the kernel
+    /// shows no memory of the job. end() uses the amounts of memory and the number of tasks from the last call of look().
+    /// `usage` has the job's final counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }

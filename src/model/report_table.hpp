@@ -10,7 +10,7 @@ namespace pinfold {
 /// Holds one figure of the site report: the answer to one of the queries in src/archive/sql/report.
 struct ReportTable {
     std::string name;                 ///< the name of the query's file without ".sql", such as "cpu_by_user"
-    std::vector<std::string> columns; ///< the names of the columns; the end of each name is the unit, as in "cpu_used_us"
+    std::vector<std::string> columns; ///< the names of the columns; each name ends with a unit, as in "cpu_used_us"
     std::vector<std::vector<std::optional<std::string>>> rows; ///< the rows of values as PostgreSQL prints them; nullopt for NULL
 };
 

@@ -58,7 +58,7 @@ struct WrapperCreate {
     /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins are
     /// allowed to set `shepherd`.
     bool shepherd = false;
-    JobIdentity identity = {}; ///< the job's name, account, labels and similar data; ordinary users may set only the labels
+    JobIdentity identity = {}; ///< the job's name, account, labels and similar data; ordinary users can set only the labels
 
     bool operator==(const WrapperCreate&) const = default;
 };
@@ -77,7 +77,8 @@ struct WrapperEnd {
     /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier
     /// wrappers believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
-    JobIdentity identity = {}; ///< facts to add to the receipt, if the receipt lacks them; only admins may set `identity`
+    JobIdentity identity =
+        {}; ///< facts that pinfoldd adds to the receipt if they are missing there; only admins can set `identity`
 
     bool operator==(const WrapperEnd&) const = default;
 };

@@ -33,7 +33,7 @@ bool takesRefusalForTheEnd(std::string_view packet) {
 }
 
 /// Waits until the wrapper's request has come. If pinfoldd closed the connection without reading the request, the kernel would
-/// reset the connection. The reset would destroy the answer.
+/// reset the connection. After a reset, the wrapper could not read the answer.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};

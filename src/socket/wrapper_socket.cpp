@@ -26,8 +26,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd accepts at most kAcceptedAtOnce connections in a row. pinfoldd then handles other events before the next
-// connections.
+// pinfoldd accepts at most kAcceptedAtOnce connections in a row, and then handles other events.
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request immediately after

@@ -25,9 +25,9 @@ namespace {
 constexpr Microseconds kCreatePatience = 90s;
 constexpr Microseconds kSuspendPatience = 2s;
 constexpr Microseconds kRetryInterval = 100ms;
-// If pinfoldd cannot run, each attempt to connect starts pinfoldd, and pinfoldd ends again. To limit the number of starts,
-// DaemonLink waits between two attempts. A restarted pinfoldd waits only ten seconds for a supervisor's report about a job's
-// end. DaemonLink must try to connect at least once in ten seconds.
+// If pinfoldd cannot run, each attempt to connect starts pinfoldd, and pinfoldd ends again. DaemonLink waits between two
+// attempts, so that pinfoldd does not start too often. A restarted pinfoldd waits only ten seconds for a supervisor's report
+// about a job's end. DaemonLink must try to connect at least once in ten seconds.
 constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run gives up after the usual time of a restart.

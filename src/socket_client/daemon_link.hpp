@@ -51,8 +51,8 @@ public:
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Does all steps of the request that are possible without waiting. Returns the outcome of the request, or nullopt if the
-    /// outcome is not known yet. The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
+    /// Continues the request as far as possible without waiting. Returns the outcome of the request, or nullopt if the outcome
+    /// is not known yet. The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
     /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. If pinfoldd answers with an

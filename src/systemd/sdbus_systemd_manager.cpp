@@ -104,7 +104,7 @@ struct SdbusSystemdManager::Impl {
     /// read.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // systemd and the bus send their signals to everyone. If a signal names pinfoldd as its receiver, neither systemd
+            // systemd and the bus send their signals as broadcasts. If a signal has pinfoldd as the receiver, neither systemd
             // nor the bus has sent the signal.
             if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
@@ -122,8 +122,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. All these systemd jobs concern the
-        /// unit `unit`. pinfoldd needs the map until PID 1 has sent the path of the requested systemd job.
+        /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. The map contains only systemd jobs
+        /// for the unit `unit`. pinfoldd needs the map until PID 1 has sent the path of the requested systemd job.
         std::map<std::string, SystemdOutcome> ended;
     };
 
@@ -194,8 +194,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes only one systemd job. The replies to all these
-        // requests contain the D-Bus path of the one systemd job.
+        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes only one systemd job. Each reply of PID 1 contains
+        // the D-Bus path of the one systemd job.
         std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)

@@ -45,8 +45,8 @@ void appendCommon(Properties& properties, std::string description) {
     // Without CollectMode=inactive-or-failed, a unit would remain as a failed unit after a SIGKILL. No new unit could get the
     // name of the failed unit.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // Only three things should end a job: the limits of the job, the owner of the job, or a lack of memory on the node.
-    // systemd-oomd must not end a job, because systemd-oomd only guesses that memory will run out.
+    // Only a limit of the job, the owner of the job, or a lack of memory on the node should end a job. systemd-oomd must not
+    // end a job, because systemd-oomd only guesses that memory will run out.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});

@@ -12,7 +12,7 @@ namespace pinfold {
 
 /// Tells whether processes of a job, or of one task of a job, are left. JobCgroup works even if pinfoldd does not answer,
 /// because every user is allowed to read the cgroup file. JobCgroup opens the file at the job's start and keeps it open. After
-/// the job's end, a new job can get the job's key. The path then leads to the cgroup file of the new job.
+/// the job's end, a new job can get the same key, and a new cgroup file can get the same path.
 class JobCgroup {
 public:
     /// If `task` is unset, the JobCgroup watches the whole job. `root` is the mount point of cgroup v2.

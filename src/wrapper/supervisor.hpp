@@ -67,7 +67,7 @@ private:
     void sayThatWeWait() const;
     int endAsTheJobEnded() const;
 
-    /// Waits until a signal or an answer from pinfoldd comes, and handles the signal or answer. `timeoutMs` is -1 for a wait
+    /// Waits until a signal comes or pinfoldd answers, and handles the signal or the answer. `timeoutMs` is -1 for a wait
     /// without a limit.
     void waitOnce(int timeoutMs = -1);
     /// Waits until pinfoldd answers, a signal comes, or the next attempt is due. waitForAnswer() waits at most `limitMs`
@@ -78,8 +78,8 @@ private:
     void reap();
     void stopWithTheJob();
     /// Returns true if the supervisor should stop waiting. After a signal has asked this program to end, the supervisor first
-    /// waits until no process of the job is left. The supervisor then waits for pinfoldd's answer for a limited time. When the
-    /// deadline for pinfoldd's answer has passed, the function returns true.
+    /// waits until no process of the job is left. The supervisor waits for pinfoldd's answer for a limited time after the end
+    /// of the last process. When the deadline for pinfoldd's answer has passed, the function returns true.
     bool shallGiveUpWaiting();
     /// Forgets that a signal has asked this program to end.
     void forgetEndRequest();
