@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// Acts like std::optional, but an unset value needs no more memory than a pointer. Use Boxed for a large member that most
-/// objects leave unset. Boxed suits the figures of a job that pinfoldd knows only after the job's end.
+/// objects leave unset. For example, Boxed can hold a job's figures, which pinfoldd knows only after the job's end.
 template <class T> class Boxed {
 public:
     Boxed() = default;

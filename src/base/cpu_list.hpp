@@ -20,8 +20,8 @@ public:
 
     /// Reads a list. Returns InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
-    /// Makes a list. `numbers` may be in any order. CpuList::of() ignores numbers above kMaxCpu, because no kernel has CPUs
-    /// with such numbers.
+    /// Makes a list. The order of `numbers` does not matter. CpuList::of() ignores numbers above kMaxCpu, because no kernel has
+    /// CPUs with such numbers.
     static CpuList of(const std::vector<unsigned>& numbers);
 
     /// Returns the list as text. toString() sorts the ranges and merges adjacent ranges, so equal sets have equal texts. The

@@ -109,8 +109,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // A name that does not come from escapeUnitName() may have too many or too few escaped characters. unescapeUnitName() refuses
-    // a name that is not exactly what escapeUnitName() would return.
+    // In a name that escapeUnitName() did not make, too many or too few characters can be escaped. unescapeUnitName() refuses a
+    // name with too many or too few escaped characters.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

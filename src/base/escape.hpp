@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Escapes a text in the same way as systemd-escape(1). Unlike systemd-escape(1), escapeUnitName() escapes ':', because some
-/// programs cannot read a ':' within a path in /proc/PID/cgroup. If the input has no '/', the result has no '-'.
+/// programs cannot read a ':' within a path in /proc/PID/cgroup. escapeUnitName() writes a '-' only in place of a '/'.
 std::string escapeUnitName(std::string_view text);
 /// Reverses escapeUnitName(). Returns nullopt if the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Defines a fixed id for each kind of journal entry that somebody may search for. units/pinfold.catalog contains the text that
-// explains each kind of entry.
+// Defines a fixed id for each kind of journal entry, so that people can search for the entries of one kind. units/pinfold.catalog
+// contains the text that explains each kind of entry.
 #pragma once
 
 namespace pinfold {

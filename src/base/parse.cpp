@@ -29,8 +29,9 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Holds a decimal number as the quotient of `digits` and `scale`. Decimal does not use floating-point numbers. Floating-point
-/// numbers cannot hold all decimal numbers exactly, and would make pinfold-run load libm.
+/// Holds a decimal number as the quotient of `digits` and `scale`. Decimal does not use floating-point numbers, because
+/// floating-point numbers cannot hold all decimal numbers exactly. With floating-point numbers, pinfold-run would need the
+/// library libm, too.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -61,7 +62,7 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if the product is kInfinity
+/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if this product is kInfinity
 /// or larger.
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
@@ -247,7 +248,7 @@ std::string formatSize(std::uint64_t bytes) {
 namespace {
 
 /// Returns the text for a duration that is shorter than a minute. The text has one decimal place, as in "1.5s" and "2.5ms".
-/// formatShort() leaves out a decimal place that is 0, and all decimal places of 10 to 999 ms.
+/// formatShort() leaves out the decimal place if it is 0. From 10 to 999 ms, the text never has a decimal place.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

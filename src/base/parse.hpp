@@ -25,7 +25,7 @@ constexpr std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>
 }
 
 /// Reads a size such as "4096", "64K", "1.5G" or "infinity", and returns the number of bytes. The suffixes K, M, G, T, P and E
-/// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.
+/// are powers of 1024, and "B" or "iB" can follow a suffix. Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
 /// Reads a duration in the form of systemd.time(7), such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity".

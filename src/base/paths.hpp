@@ -21,11 +21,11 @@ constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// pinfold-ship writes into the file kSentFile which receipts are in the site's archive (see SentPosition).
+/// The file kSentFile says which receipts are in the site's archive (see SentPosition). pinfold-ship writes this file.
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
-/// pinfold-ship writes its metrics into the file kShipMetricsFile. The directory of node_exporter cannot hold the metrics of
-/// pinfold-ship, because the user of pinfold-ship may not write to that directory.
+/// pinfold-ship writes its metrics into the file kShipMetricsFile. kShipMetricsFile is not in the directory of node_exporter,
+/// because pinfold-ship's user is not allowed to write to that directory.
 constexpr const char* kShipMetricsFile = "/var/lib/pinfold-ship/pinfold-ship.prom";
 
 /// Returns the path below `root` that corresponds to a path below /.

@@ -10,15 +10,15 @@
 
 namespace pinfold {
 
-/// Limits how many calls or connections one user may have at the same time. PerUserLimit has a second limit for all users
+/// Limits how many calls or connections one user can have at the same time. PerUserLimit has a second limit for all users
 /// together.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Adds 1 to the number of the user's calls or connections. The caller keeps the returned pointer. When the last copy of the
-    /// returned pointer is destroyed, PerUserLimit subtracts 1 from the user's number. Returns null if the user, or all users
-    /// together, have already reached the limit.
+    /// Adds 1 to the number of the user's calls or connections. The caller must keep the returned pointer until the call or the
+    /// connection has ended. When the last copy of the pointer is destroyed, PerUserLimit subtracts the 1 again. Returns null if
+    /// the user has already reached `most`, or if all users together have reached `mostOfAll`.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:

@@ -30,7 +30,7 @@ EarlyExit usageError(const ServiceProgram& program, const std::string& what) {
 std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** argv, const ServiceProgram& program) {
     ServiceOptions options;
     const auto table = tableOf(program);
-    optind = 0; // because of the value 0, getopt_long(3) of glibc begins with a new command line
+    optind = 0; // the value 0 tells glibc's getopt_long(3) that a new command line begins
     opterr = 0;
     // '+' makes getopt_long(3) stop at a word that is not an option. getopt_long(3) reads the words in order because of the '+',
     // so argv[at] is always the next word.

@@ -34,8 +34,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant may have ended, and a new process
-/// may have the process id that the user typed.
+/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant has perhaps ended. A new process can
+/// then have the process id that the user typed.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -43,7 +43,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // `info` may describe a new process with the id of an ended process
+        if (hasEnded(process.get())) // if the process has ended, `info` possibly describes a new process with the same id
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,
@@ -76,7 +76,7 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
-    // outsideOf() compares whole cgroup paths, beginning at the root. A user may give any name to a cgroup below the user's own
+    // outsideOf() compares whole cgroup paths, beginning at the root. A user can give any name to a cgroup below the user's own
     // cgroups.
     const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {

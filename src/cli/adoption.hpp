@@ -16,7 +16,8 @@
 namespace pinfold {
 
 /// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process does not belong to `owner`,
-/// openProcesses() returns an error. After the end of a process, a new process may have got the id that the user typed.
+/// openProcesses() returns an error. If the process that the user meant has ended, a new process can have the id that the user
+/// typed.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
 /// Returns the processes that have not ended and are not in the given slice.

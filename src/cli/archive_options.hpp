@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the options of `pinfold archive`. pinfold needs this description for the help and for the completions of shells. The
-// program archive-admin reads the options from the command line, and does the work of `pinfold archive`.
+// Describes the options of `pinfold archive`. `pinfold` itself uses the description only in the help and in the completions of
+// shells. The program archive-admin reads the options from the command line, and does the work of `pinfold archive`.
 #pragma once
 
 #include "base/clock.hpp"

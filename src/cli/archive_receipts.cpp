@@ -28,7 +28,7 @@ Result<bool> configuredToAsk() {
 } // namespace
 
 Result<bool> asksArchive() {
-    // asksArchive() keeps the answer, because a command may call asksArchive() for each of many jobs.
+    // asksArchive() keeps the answer, because some commands call asksArchive() once for each of many jobs.
     static const auto answer = configuredToAsk();
     return answer;
 }

@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Returns true if the configuration has archive.ask = true. If the configuration cannot be read, and this host has the socket of
-/// the archive, the error is ConfigInvalid. If asksArchive() returned false instead of ConfigInvalid, pinfold would show only the
+/// the archive, the error is ConfigInvalid. If asksArchive() returned false instead of an error, pinfold would show only the
 /// receipts of this host. A user could mistake the receipts of this host for the receipts of all hosts. If the configuration
 /// cannot be read, and this host does not have the socket of the archive, the result is false.
 Result<bool> asksArchive();

@@ -28,7 +28,7 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Returns the time up to which the archive has all receipts of the nodes that have no trouble. Returns nullopt if all nodes have
+/// Ignores the nodes that have trouble, and returns the lowest `complete` of all other nodes. Returns nullopt if all nodes have
 /// trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;

@@ -25,12 +25,12 @@ struct ArchiveNode {
     std::uint64_t newest = 0;   ///< the sequence that the node last reported for its newest receipt
     std::uint64_t unsent = 0;
     RealTime seen{};                  ///< when the node last wrote to the archive
-    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset for "never"
+    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all
     std::uint64_t missing = 0;  ///< the number of receipts that the node could not send, because it no longer had the receipts
     std::uint64_t rejected = 0; ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
     std::optional<RealTime> restored =
-        {}; ///< when somebody replaced the node's history by an older copy, so that the node used sequences twice
+        {}; ///< when somebody replaced the node's history by an older copy; from then on, the node used sequences a second time
     std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
 };
 

@@ -71,7 +71,7 @@ void addOptions(CLI::App& app, const OptionSet& options) {
     }
 }
 
-/// Returns the first word after the program's name that does not begin with '-'.
+/// Skips the program's name and all words that begin with '-', and returns the next word.
 std::string firstWord(int argc, char** argv) {
     const auto* const word = std::find_if(argv + std::min(argc, 1), argv + argc, [](const char* text) { return text[0] != '-'; });
     return word == argv + argc ? "" : *word;

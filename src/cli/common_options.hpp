@@ -18,8 +18,8 @@ Option jobArgument(std::string& job, Offer offer = Offer::LiveJobs);
 /// Describes the argument JOB... of a command. The user gives the key of at least one job as JOB....
 Option jobsArgument(std::vector<std::string>& jobs, Offer offer = Offer::LiveJobs);
 
-/// Returns a function that reads a duration. The function refuses durations below `least` and above `most`. In the error message,
-/// `what` names the value, and `range` says which values are valid.
+/// Returns a function that reads a duration. The returned function refuses durations below `least` and above `most`. In the error
+/// message, `what` names the value, and `range` says which values are valid.
 std::function<Result<Microseconds>(const std::string&)> durationFrom(Microseconds least, Microseconds most, const char* what,
                                                                      const char* range);
 

@@ -20,12 +20,12 @@ namespace pinfold {
 struct JobsStyle {
     bool several = false;   ///< the command line has several jobs, so each error message names its job
     bool pages = false;     ///< the verb prints a page of text for each job, and an empty line between two pages
-    bool orProcess = false; ///< the user may give a process id, and `handle` gets this id in place of a key
+    bool orProcess = false; ///< the user can give a process id, and `handle` gets this id in place of a key
 };
 
-/// Calls `handle` for each job on the command line, one after the other, with the key of the job. The output has a separate part
-/// for each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the first
-/// job that failed, or Ok if no job failed.
+/// Handles the jobs on the command line one after the other: calls `handle` with the key of each job. The output has a separate
+/// part for each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the
+/// first job that failed, or Ok if no job failed.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 
@@ -35,7 +35,7 @@ public:
     SharedTimeout(std::optional<Microseconds> timeout, std::size_t jobs)
         : timeout_(timeout), several_(jobs > 1), countdown_(timeout) {}
 
-    /// Returns how long the command may wait for the next job, or nullopt if the user has set no time limit.
+    /// Returns the longest time for which the command waits for the next job, or nullopt if the user has set no time limit.
     std::optional<Microseconds> left() const;
 
 private:
@@ -44,13 +44,14 @@ private:
     Countdown countdown_;
 };
 
-/// Prints what the verb would do to a live job, for --dry-run. `what` returns the text after the word "would".
+/// Prints what the verb would do to a live job, for --dry-run. The line says "would", followed by the text that `what` returns.
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 
 constexpr Microseconds kDefaultTimeout = 5min; ///< how long a verb waits for a job's end by default
 
-/// Finishes a verb that has waited for the end of a job. With --json, endWithReceipt() prints the job's receipt.
+/// Returns the exit status of a verb that has waited for the end of a job, and prints a message if the wait failed. With --json,
+/// endWithReceipt() prints the job's receipt.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt);
 

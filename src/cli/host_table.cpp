@@ -13,9 +13,9 @@ namespace pinfold {
 namespace {
 
 /// If the batch script ran on the host, returns the exit state of the batch script. If the batch script ran on another host,
-/// exitOn() looks at the tasks on this host. The result is the exit state of the first task that failed, or 0 if a task ended and
-/// no task failed. If the batch script ran on another host, the exit state in the receipt of `host` is the exit state of the
-/// whole job.
+/// exitOn() looks at the tasks on `host`. The result is the exit state of the first task that failed, or 0 if a task ended and no
+/// task failed. If the batch script ran on another host, the exit state in the receipt of `host` is the exit state of the whole
+/// job.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();
@@ -34,8 +34,8 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the delay between the event that ended the whole job and the end of the job's last process on `host`. If the process
-/// ended before the event, the text begins with a minus sign.
+/// An event on one host ended the whole job. Returns the time from this event to the end of the job on `host`. If the job ended
+/// on `host` before the event, the text begins with a minus sign.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };

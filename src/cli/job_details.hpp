@@ -11,8 +11,8 @@ namespace pinfold {
 /// Returns true if pinfoldd runs on this host and a live job has the key.
 bool isLiveHere(const std::string& key);
 
-/// Asks pinfoldd for all data that the caller may see about a live job. askDetail() can return every error that ManagerClient can
-/// return.
+/// Asks pinfoldd for all data about a live job that the caller is allowed to see. askDetail() can return every error that
+/// ManagerClient can return.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
 /// Says which data about a live job a command needs. pinfold makes one call for each part and job, and pinfoldd limits the number

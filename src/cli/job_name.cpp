@@ -24,9 +24,9 @@
 namespace pinfold {
 namespace {
 
-// If the user types only a number, such as "4711", pinfold tries the number with the name of each batch system. The history finds
-// a job only by the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". The ids
-// of batch systems other than OpenPBS and Torque contain no dot.
+// If the user types only a number, such as "4711", pinfold tries the number with the name of each batch system. To find a job in
+// the history, pinfold needs the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in
+// "4711.server". The ids of batch systems other than OpenPBS and Torque contain no dot.
 constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
 constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
@@ -40,8 +40,8 @@ bool isIdWithServer(const std::string& text) {
     return end != std::string::npos && end > 0 && text[end] == '.';
 }
 
-/// Returns true if the job with the key `key` has the id `id`. The id of a job of OpenPBS or Torque may lack the name of the
-/// server.
+/// Returns true if the job with the key `key` has the id `id`. For OpenPBS and Torque, the user can leave out the name of the
+/// server in the id.
 bool hasId(const std::string& key, const std::string& id) {
     const auto dot = key.find('.');
     const auto whole = std::string_view(key).substr(dot + 1);
@@ -102,7 +102,7 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
     return keys;
 }
 
-/// Returns true if a job with this key is live, or is over and has a receipt that the caller may see.
+/// Returns true if a job with this key is live. Returns true if the job is over and the caller is allowed to see its receipt.
 Result<bool> isKeyOfJob(const std::string& key) {
     if (!JobKey::parse(key))
         return false;

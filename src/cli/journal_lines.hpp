@@ -11,8 +11,7 @@
 namespace pinfold {
 
 /// Formats a journal entry like `journalctl --output=short-iso`, such as "2026-11-20T12:00:00+0000 node1 pinfoldd[812]: job
-/// sge.4711 ended". If a message has several lines, journalLine() indents the second line and all later lines to the column in
-/// which the message begins.
+/// sge.4711 ended". If a message has several lines, all its lines begin in the same column.
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal);
 
 /// Returns all fields of a journal entry as one line of JSON, like `journalctl --output=json --all`.
@@ -27,13 +26,13 @@ struct DaemonMessage {
 
 /// Returns the last few warnings and errors of pinfoldd, oldest first. The metric pinfold_errors_total counts the warnings and
 /// errors of pinfoldd. pinfoldd writes its warnings and errors to its standard error. Warnings about what jobs did, for example
-/// about leftovers, are not in the result. The result is nullopt if the caller may not read the journal.
+/// about leftovers, are not in the result. The result is nullopt if the caller is not allowed to read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
-/// Says who may read the entries that the caller may not read.
+/// Says which users are allowed to read the entries that the caller cannot read.
 extern const char* const kOnlyOwnEntries;
 
-/// Returns the last lines from the journal of a unit, without lines that the caller may not read.
+/// Returns the unit's last lines in the journal, as far as the caller is allowed to read them.
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal);
 
 } // namespace pinfold

@@ -30,10 +30,10 @@ struct JobDetail {
     std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
     Allocation allocation = {};
     std::optional<std::uint64_t> slots = {};               ///< the number of slots that the batch system gave the job
-    JobIdentity identity = {};                             ///< empty if the caller may not see the job's identity
-    std::optional<Usage> usage = {};                       ///< set if the caller may see the usage
-    bool usageDenied = false;                              ///< true if the caller may not see the usage
-    std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes
+    JobIdentity identity = {};                             ///< empty if the caller is not allowed to see the identity
+    std::optional<Usage> usage = {};                       ///< set if the caller is allowed to see the usage
+    bool usageDenied = false;                              ///< true if the caller is not allowed to see the usage
+    std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller is allowed to see the processes
 };
 
 /// Holds what a job used over time on a host.
@@ -52,7 +52,8 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 /// Returns the JSON document of `pinfold why` for a job of several hosts.
 std::string jsonHosts(const HostsOfJob& job);
-/// Returns a receipt as a single line of JSON. A program can read each receipt as soon as pinfold has printed the line.
+/// Returns a receipt as a single line of JSON. A program that reads pinfold's output can handle each line before the next line
+/// comes.
 std::string jsonReceiptLine(const Receipt& receipt);
 std::string jsonProfile(const std::string& job, const Profile& profile);
 /// Returns the JSON document of `pinfold plot` for a job that has several receipts.

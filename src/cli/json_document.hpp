@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Only .cpp files may include cli/json_document.hpp, because the JSON library of nlohmann takes seconds to compile.
+// Include cli/json_document.hpp only in .cpp files, because the JSON library of nlohmann takes seconds to compile.
 #pragma once
 
 #include "model/json.hpp"

@@ -59,7 +59,7 @@ std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const 
 
 std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforcement, const Amounts& amounts,
                         const TableStyle& style) {
-    // The table may cut the value of a limit, but must not cut the note, so the note has a column of its own.
+    // The column "note" is separate, because formatTable() is allowed to cut a limit's value, but must not cut a note.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "note"}, {.name = "property"}};
     bool noted = false;
     std::vector<std::vector<std::string>> rows;

@@ -19,7 +19,7 @@ struct NodeStatus {
     std::vector<JobInfo> jobs;
     std::optional<Drain> drain = {}; ///< the drain of the node; unset if the node takes new jobs
     NodeResources resources = {};
-    /// the warnings and errors of pinfoldd, oldest first; unset if the caller may not read the journal
+    /// the warnings and errors of pinfoldd, oldest first; unset if the caller is not allowed to read the journal
     std::optional<std::vector<DaemonMessage>> lastErrors = {};
 };
 

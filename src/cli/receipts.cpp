@@ -61,7 +61,7 @@ Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const Archive
     return error;
 }
 
-/// Reads the receipts from the history's file, because pinfoldd does not answer. If the caller may not read the file, fromFile()
+/// Reads the receipts from the history's file, because pinfoldd does not answer. If the caller cannot read the file, fromFile()
 /// returns the error `why`. The argument `why` is the error of the call to pinfoldd.
 Result<std::vector<Receipt>> fromFile(const ReceiptFilter& filter, const Error& why) {
     const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
@@ -82,7 +82,7 @@ Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
     const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
     if (known || !key)
         return receipts;
-    // If fromFile() succeeded, fromFile() has already printed why pinfoldd does not answer.
+    // If fromFile() could read the file, fromFile() has already printed the error of the call to pinfoldd.
     return Error{ErrorCode::Unreachable,
                  fmt::format("{}; the job may still run: see `systemctl status '{}'`",
                              receipts ? "the file has no receipt of job " + key->text() : away.message, key->sliceName())};

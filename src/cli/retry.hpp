@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Makes a call. While the call fails with the error `code`, retryWhile() repeats the call for at most the time `patience`. Use
-/// retryWhile() only for calls that may safely be made twice.
+/// retryWhile() only for calls that do no harm if they are made twice.
 template <class F>
 auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono::milliseconds pause, F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -24,7 +24,8 @@ auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono:
 }
 
 /// Makes a call to pinfoldd for a batch system's prologue or epilogue, and repeats the call while pinfoldd or the bus is
-/// restarting. A restart of pinfoldd or of the bus takes less than one second, and must not make a job fail.
+/// restarting. A restart of pinfoldd or of the bus takes less than one second. Because of the repeated call, the restart does not
+/// make a job fail.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     return retryWhile(ErrorCode::Unreachable, std::chrono::seconds(5), std::chrono::milliseconds(200), [&]() -> Result<T> {
         const auto client = ManagerClient::connect();
@@ -33,7 +34,7 @@ template <class T, class F> Result<T> retryWhileAway(F&& call) {
 }
 
 /// Makes a call, and repeats the call while pinfoldd answers Busy. pinfoldd answers Busy for a while if a user has made many
-/// calls. A verb that handles many jobs may make a call for each job.
+/// calls. A verb that handles many jobs makes many calls, because some verbs make one call for each job.
 template <class F> auto retryWhileBusy(F&& call) {
     return retryWhile(ErrorCode::Busy, std::chrono::seconds(3), std::chrono::milliseconds(100), std::forward<F>(call));
 }

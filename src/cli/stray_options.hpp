@@ -33,7 +33,7 @@ struct StraysOptions {
 
 OptionSet straysOptions(StraysOptions& options);
 
-/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. policyFor()
+/// Returns the policy. The policy decides which processes are strays, and which users' files can be leftover files. policyFor()
 /// can return InvalidArgument, and every error that loadConfig() can return.
 Result<StrayPolicy> policyFor(const StraysOptions& options);
 

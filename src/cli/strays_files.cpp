@@ -28,8 +28,8 @@ namespace {
 constexpr std::uint32_t kPage = 1000;
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. `pinfold strays --files`
-/// can list some of the leftover files even if only the receipts in the history's file are available.
+/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. With these receipts,
+/// `pinfold strays --files` can list at least some of the leftover files.
 class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -63,9 +63,9 @@ public:
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatLocal(since))};
-            // Another job may have ended in the same microsecond as the last job of this page. The next page begins with the
-            // microsecond in which the last job of this page ended. If all jobs of this page ended in one microsecond, the next
-            // page begins with the preceding microsecond.
+            // It is possible that another job ended in the same microsecond as the last job of this page. The next page begins
+            // with the microsecond in which the last job of this page ended. If all jobs of this page ended in the same
+            // microsecond, the next page begins with the preceding microsecond.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0us : 1us);
         }
     }
@@ -147,8 +147,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    // isCandidate() may have to ask a slow user database, so `candidates` keeps the result of isCandidate() for each user. A user
-    // may have very many files in /tmp.
+    // Some users have very many files in /tmp. `candidates` keeps the result of isCandidate() for each user, because
+    // isCandidate() sometimes asks a slow user database.
     std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);

@@ -30,7 +30,7 @@ public:
     /// Prints to standard output. If standard output is a terminal, print() uses a pager. The pager is $PINFOLD_PAGER. If
     /// PINFOLD_PAGER is not set, the pager is $PAGER. If PINFOLD_PAGER and PAGER are not set, the pager is `less -FRSX`.
     void print(const std::string& text) const;
-    /// Prints a text that may be too large for the memory. print() calls `write`, and `write` prints the text piece by piece. If
+    /// Prints a text that can be too large for the memory. print() calls `write`, and `write` prints the text piece by piece. If
     /// the pager does not exist, print() calls `write` a second time.
     void print(const std::function<void(std::FILE* to)>& write) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes the files that `pinfold doctor` and `pinfold strays` write for node_exporter. The setting metrics.textfile names the file
-// that pinfoldd writes for node_exporter. pinfold puts its own files into the directory of pinfoldd's file. pinfoldd(8) lists the
-// metrics. Other programs rely on the names of the metrics, so the names never change.
+// that pinfoldd writes for node_exporter. `pinfold doctor` and `pinfold strays` write their files into the same directory as
+// pinfoldd. pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never change.
 #pragma once
 
 #include "base/result.hpp"

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kPatience = 5s; ///< the time limit is short, because pinfoldd may hang, and the user has already waited
+constexpr Microseconds kPatience = 5s; ///< the limit is short: pinfoldd possibly hangs, and the user has already waited
 
 } // namespace
 

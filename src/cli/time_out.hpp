@@ -17,7 +17,8 @@ namespace pinfold {
 Error explained(Error error, const std::string& key, Microseconds timeout);
 
 /// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes that
-/// the job still has. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
+/// the job still has. Only the job's owner and admins are allowed to see the number of processes. For other users, `processes` is
+/// unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        Microseconds timeout);
 

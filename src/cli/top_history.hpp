@@ -20,8 +20,8 @@ namespace pinfold {
 inline constexpr std::size_t kHistoryCells = 12;
 
 /// Holds two small charts, which show how a job's memory use and CPU use changed. Each chart is a line of kHistoryCells block
-/// characters. The last block character shows the time just before pinfoldd last looked at the job. The highest value in a chart
-/// is a full block.
+/// characters. The last block character shows the newest figures that pinfoldd has read. The highest value in a chart is a full
+/// block.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -41,7 +41,8 @@ public:
     explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
 
     /// Returns the history of the job that `row` describes. The result is unset if pinfoldd has not looked at the job yet, or if
-    /// the user may not read the profile. The result can be unset while TopHistories has to wait before it asks pinfoldd.
+    /// the user is not allowed to read the profile. If TopHistories has to wait before its next call to pinfoldd, the result can
+    /// be unset, too.
     std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
     /// Forgets the jobs that are not in `rows`.
     void keepOnly(const std::vector<TopRow>& rows);

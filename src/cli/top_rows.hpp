@@ -34,7 +34,7 @@ struct TopRow {
     /// `cpu` is the CPU use since the previous measurement, in percent of one core. The first measurement shows the CPU use since
     /// the job's start.
     std::optional<double> cpu;
-    std::optional<double> cpuOfAllowed;         ///< CPU use in percent of the CPUs that the job may use
+    std::optional<double> cpuOfAllowed;         ///< CPU use in percent of the CPUs that the job is allowed to use
     std::optional<Microseconds> cpuTime;        ///< the CPU time since the job's start
     std::optional<std::uint64_t> memory;        ///< the job's anonymous and shared memory in bytes
     std::optional<std::uint64_t> memoryNeed;    ///< the highest value of `memory` so far, in bytes

@@ -78,8 +78,8 @@ void onDeadly(int signal) {
 void onStop(int signal) {
     const int error = errno;
     leave();
-    // pinfold stops inside actByDefault(), and continues there after SIGCONT. A process in an orphaned process group does not
-    // stop, but continues at once.
+    // The signal stops pinfold inside actByDefault(), and actByDefault() returns after SIGCONT. In an orphaned process group, the
+    // signal does not stop a process, and actByDefault() returns at once.
     actByDefault(signal);
     act(signal, onStop);
     enter();

@@ -12,8 +12,8 @@ namespace pinfold {
 
 /// Shows text on the terminal's alternate screen, and reads keys one by one. The destructor of TopScreen restores the terminal's
 /// former state. TopScreen restores the terminal's former state when SIGTSTP stops the program. TopScreen restores the terminal's
-/// former state when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only one TopScreen may exist at a time, because the
-/// signal handlers of TopScreen use global variables.
+/// former state when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only one TopScreen is allowed to exist at a time,
+/// because the signal handlers of TopScreen use global variables.
 class TopScreen {
 public:
     /// Returns true if standard output is a terminal with an alternate screen.

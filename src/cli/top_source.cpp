@@ -14,7 +14,7 @@ namespace {
 
 constexpr Microseconds kAskAgain = 10s;
 constexpr Microseconds kProfileTimeout = 1s;
-// pinfold may need up to kOtherDescriptors file descriptors in addition to the descriptors of the cgroups.
+// In addition to the descriptors of the cgroups, pinfold needs at most kOtherDescriptors file descriptors.
 constexpr std::uint64_t kOtherDescriptors = 64;
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
@@ -77,7 +77,7 @@ Result<std::vector<JobInfo>> TopSource::ask() {
     }
     auto jobs = client_->listJobs();
     if (!jobs)
-        client_.reset(); // the bus may have restarted since the last call to pinfoldd
+        client_.reset(); // the bus has perhaps restarted since the last call to pinfoldd
     return jobs;
 }
 

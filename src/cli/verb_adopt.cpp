@@ -39,8 +39,8 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// On the bus, only admins may pass processes to pinfoldd. A user who is not an admin passes processes to the wrapper's socket,
-/// one process at a time.
+/// On the bus, only admins are allowed to pass processes to pinfoldd. A user who is not an admin passes processes to the
+/// wrapper's socket, one process at a time.
 Result<AddedTask> addTo(const ManagerClient& client, const std::string& key, bool batch, const std::vector<UniqueFd>& processes) {
     auto added = batch ? client.addBatchScript(key, processes.front()) : client.adopt(key, processes);
     if (added || added.error().code != ErrorCode::Denied || ::geteuid() == 0)

@@ -155,8 +155,8 @@ public:
     Follower(ReceiptFilter filter, const VerbContext& context, bool json)
         : filter_(std::move(filter)), json_(json), amounts_(context.amounts), style_(context.tableStyle()) {}
 
-    /// Prints all receipts that were not printed before. If pinfoldd does not answer, catchUp() asks again after the next event.
-    /// Returns false if nothing can be printed any more.
+    /// Prints all receipts that were not printed before. If pinfoldd does not answer, catchUp() returns true, and the next call
+    /// of catchUp() prints the receipts. Returns false if nothing can be printed any more.
     bool catchUp() {
         while (filter_.after) {
             const auto client = ManagerClient::connect();

@@ -29,9 +29,9 @@ OptionSet describe(Options& options) {
 }
 
 /// Returns the filters that select a job's entries in the journal. The filters of matchesOf() select all entries that the job's
-/// own processes wrote. matchesOf() also selects the entries about the job that processes of root wrote. Every user may write
-/// entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only journald
-/// can set.
+/// own processes wrote. The filters also select entries about the job if a process of root wrote the entries. Every user can
+/// write entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only
+/// journald can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
             {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},

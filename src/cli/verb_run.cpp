@@ -66,8 +66,7 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // Without --dry-run, run() gets the command line only if an option stands before `run`. If no option stands before `run`,
-    // pinfold-run handles the command line.
+    // If --dry-run is missing here, an option stands before `run`. pinfold-run handles all other command lines without --dry-run.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

@@ -29,8 +29,8 @@ OptionSet describe(Options& options) {
             {.name = "--jobs", .help = "show the node, and each live job", .set = into(options.withJobs), .excludes = "JOB"}};
 }
 
-/// Returns the last journal entries about the job. If the caller may not read the whole journal, the result ends with a sentence
-/// about the missing entries.
+/// Returns the last journal entries about the job. If the caller is not allowed to read the whole journal, the result ends with a
+/// sentence about the missing entries.
 std::string journalPart(const VerbContext& context, const std::string& unit) {
     auto text = lastJournalLines(unit, context.terminal);
     if (!mayReadWholeJournal())

@@ -25,8 +25,8 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs `pinfold strays` once. The user gets a report on all strays and on the actions against the strays. If
-/// journals() returns true, Run writes the report to the journal, too.
+/// Runs `pinfold strays` once. The user gets a report on all strays and on the actions against the strays. If journals() returns
+/// true, the class Run writes the report to the journal, too.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)
@@ -45,8 +45,8 @@ public:
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
-        // With --metrics, `pinfold strays` writes new figures only if no stray can be a process of a job. If a stray may be a
-        // process of a job, `pinfold strays` does not change the figures in the file of metrics.
+        // With --metrics, `pinfold strays` writes new figures only if no stray can be a process of a job. If a stray is possibly
+        // a process of a job, `pinfold strays` does not change the figures in the file of metrics.
         const auto counted =
             options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
         const auto status = acts ? act(std::move(findings)) : report(findings);
@@ -60,8 +60,8 @@ private:
             for (const auto& stray : findings.strays)
                 journal_.event(strayEvent(stray, {}));
         sayReasons();
-        // If pinfoldd does not run, the list of strays is still complete, but `pinfold strays` does not know which users have a
-        // job.
+        // The list of strays is complete even if pinfoldd does not run. Without pinfoldd, `pinfold strays` does not know which
+        // users have a job.
         const bool filterFailed = scanner_.config().withoutJob && !findings.jobsKnown;
         return findings.unseen.empty() && !filterFailed ? ExitStatus::Ok : ExitStatus::Failed;
     }

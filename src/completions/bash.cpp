@@ -164,7 +164,7 @@ std::vector<std::string> wordsOf(const OptionSet& options) {
 
 std::string wordsCase(const std::string& command, const std::vector<std::string>& words, const OptionSet& options) {
     auto offer = Offer::Nothing;
-    for (const auto& option : options) // only the last argument may have several values
+    for (const auto& option : options) // only the last argument can have several values
         offer = option.isArgument() && option.offer != Offer::Nothing ? option.offer : offer;
     return "    '" + command + "')" + assignments(joined(words, " "), offer, false) + " ;;\n";
 }

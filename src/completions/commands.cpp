@@ -22,7 +22,7 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 
 Commands allCommands() {
     // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
-    // The caller of allCommands() never parses a command line with the returned options, so nobody uses an invalid pointer.
+    // The callers of allCommands() must not parse a command line with the returned options, because parsing uses these pointers.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

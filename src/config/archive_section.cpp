@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostHostName = 253; // RFC 1035
-// The path of a socket may have at most 107 bytes, and libpq appends up to 15 bytes ("/.s.PGSQL.65535") to the directory.
+// The path of a socket can have at most 107 bytes, and libpq appends up to 15 bytes ("/.s.PGSQL.65535") to the directory.
 constexpr std::size_t kMostSocketDirectory = 90;
 constexpr std::size_t kMostDatabaseName = 63; // PostgreSQL cuts longer names
 

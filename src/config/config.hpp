@@ -56,8 +56,8 @@ struct Config {
     } jobs;
 
     /// [defaults]: the limits of a job, if the request for the job does not set these limits. For their own jobs, ordinary users
-    /// may not set limits above those in [defaults]. limitTable() contains the names of the keys of [defaults]. A value has the
-    /// same form as on the command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
+    /// are not allowed to set higher limits than [defaults]. limitTable() contains the names of the keys of [defaults]. A value
+    /// has the same form as on the command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. In addition to the
@@ -103,8 +103,8 @@ struct Config {
     } leftovers;
 
     /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
-    /// has too many receipts, pinfoldd removes the oldest receipts. If maxAge is kInfinity, receipts may have any age. If maxSize
-    /// is kInfinity, the history may have any size.
+    /// has too many receipts, pinfoldd removes the oldest receipts. If maxAge is kInfinity, the age of receipts has no limit. If
+    /// maxSize is kInfinity, the size of the history has no limit.
     struct HistoryLimits {
         /// max_age = "365d": the maximum age of a receipt, from the job's end; at least 1 h.
         Microseconds maxAge = 8760h;

@@ -21,7 +21,7 @@ struct ConfigValue {
 };
 
 /// Returns all values of the configuration, sorted by section and key. configValues() does not check the values, so the values
-/// may be invalid. Fails with ConfigInvalid if a file cannot be parsed.
+/// can be invalid. Fails with ConfigInvalid if a file cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -19,9 +19,9 @@ enum class StraysMode { Report, Warn, Stop, Kill };
 /// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill": what the timer does with strays
-    uid_t minUid = 1000;                  ///< min_uid = 1000: the lowest user id of users who may have strays
-    uid_t maxUid = kMostUid;              ///< max_uid: the highest user id of users who may have strays
-    std::vector<std::string> users; ///< users = ["alice"]: the users who may have strays, by name or id; if empty, all users
+    uid_t minUid = 1000;                  ///< min_uid = 1000: the lowest user id of users who can have strays
+    uid_t maxUid = kMostUid;              ///< max_uid: the highest user id of users who can have strays
+    std::vector<std::string> users; ///< users = ["alice"]: the users who can have strays, by name or id; if empty, all users
     std::vector<std::string> exemptUsers; ///< exempt_users = ["alice"]: users whose processes are never strays, by name or id
     /// exempt_groups = ["pinfold-admin"]: processes that run with one of these groups (names or ids) are never strays.
     std::vector<std::string> exemptGroups{"pinfold-admin"};

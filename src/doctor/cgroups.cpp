@@ -65,8 +65,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Returns true if a program other than systemd has taken the controller away from live jobs. systemd gives each job the
-/// accounted controllers. systemd gives all other controllers only to jobs that ask for them.
+/// Returns true if a program other than systemd has taken the controller away from live jobs. systemd enables the accounted
+/// controllers for each job. systemd enables each other controller only for jobs that ask for the controller.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -109,8 +109,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Returns true if some cgroups have the file `beside`, but no cgroup has the file `file`. lacks() looks at files instead of
-/// the kernel's version, because distributions add new features to old kernels.
+/// Returns true if no cgroup contains the file with the name `file`, although some cgroups contain the file with the name
+/// `beside`. lacks() looks at files instead of the kernel's version, because distributions add new features to old kernels.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

@@ -34,7 +34,7 @@ public:
     }
     void add(FindingState state, std::string id, const std::string& found, const std::string& remedy, const std::string& where);
     /// Adds the finding of a check that could not be made, because only root is allowed to read the necessary information. The
-    /// result of the check is not known, so the finding does not have the state Ok.
+    /// finding has the state Warn, and not Ok, because the result of the check is not known.
     void needsRoot(std::string id, const std::string& where) {
         warn(std::move(id), "not known: only root may check this", "run `pinfold doctor` as root", where);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds the facts about the node that the checks need. The checks read files below the directory `root`. The doctor asks other
-// programs before the checks, and stores their answers in a Host. The checks themselves run no programs.
+// Holds the facts about the node that the checks need. The checks read files below the directory `root`. Before the checks begin,
+// the doctor asks other programs for facts, and stores the answers in a Host. The checks themselves run no programs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -44,7 +44,7 @@ struct Host {
     std::string kernelRelease;                    ///< the release that `uname -r` prints
     RealTime now{};
     /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). clockSet is unset if the doctor runs in a
-    /// container without the right to ask the kernel.
+    /// container that does not allow adjtimex(2).
     std::optional<bool> clockSet;
 
     std::optional<std::string> busError; ///< the reason why pinfold cannot use the system bus

@@ -68,8 +68,8 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     }
     // Jobs can start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
     // record after it has removed the slice. The check lists the slices before it reads the records, and lists the slices once
-    // more afterwards. The check reports a slice without a record only if both lists of slices contain the slice. A record
-    // without a slice is reported if the record still exists and both lists of slices lack its slice.
+    // more afterwards. The check reports a slice without a record only if the first and the second list of slices contain the
+    // slice. The check reports a record without a slice if the record still exists and neither list contains its slice.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -33,7 +33,7 @@ std::vector<std::string> settings(const Files& files, const std::filesystem::pat
     return values;
 }
 
-/// Returns the last value of the entries NAME=VALUE, because Slurm uses the last value.
+/// If the file sets `name` several times, returns the last value, because Slurm uses the last value.
 std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
     const auto values = settings(files, file, name);
     return values.empty() ? "" : values.back();
@@ -81,7 +81,7 @@ bool isEpilogue(const Host& host, const Files& files, const std::filesystem::pat
 }
 
 /// Checks that slurmd runs pinfold's epilogue. The value of Epilog is the path of a program, or a pattern for the paths of
-/// several programs. From version 24.05 on, Slurm uses all lines with Epilog.
+/// several programs. If slurm.conf has several Epilog= lines, Slurm 24.05 and later uses all of them.
 void checkEpilogue(const Host& host, const Files& files, const std::filesystem::path& conf, Findings& findings) {
     const char* id = "slurm.epilogue";
     const auto ours = host.libexec + "/" + kEpilogue;

@@ -44,8 +44,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.fail("systemd.batch-slice", fmt::format("batch.slice is not installed ({})", load),
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
     // If only files below system.control have changed, the check reports no problem. The files below system.control contain the
-    // settings that pinfoldd changes at run time. systemd itself writes the files below system.control, but sometimes reports a
-    // change of these files.
+    // settings that pinfoldd changes at run time. After systemd itself has written a file below system.control, NeedDaemonReload
+    // is sometimes "yes".
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",
@@ -55,7 +55,7 @@ void checkBatchSlice(const Host& host, Findings& findings) {
 }
 
 /// Warns if systemd-oomd runs and is able to kill jobs. systemd-oomd decides by the memory pressure and the swap of the whole
-/// node. systemd-oomd may kill a job although the job is within its limits.
+/// node. systemd-oomd can kill a job although the job is within its limits.
 void checkOomd(const Host& host, Findings& findings) {
     const auto& oomd = host.unit("systemd-oomd.service");
     if (property(oomd, "ActiveState") != "active") {

@@ -18,7 +18,7 @@ const Option* findOption(const OptionSet& options, std::string_view word) {
 }
 
 Result<void> apply(const Option& option, const std::string& text) {
-    // An empty argument must not select the whole node, because a script may pass the value of an unset variable.
+    // An empty argument must not select the whole node, because scripts sometimes pass the value of an unset variable.
     if (option.isArgument() && text.empty())
         return Error{ErrorCode::InvalidArgument, option.name + " is empty"};
     if (!option.words.empty() && std::ranges::find(option.words, text) == option.words.end())

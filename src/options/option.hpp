@@ -21,7 +21,7 @@ using OptionSetter = std::function<Result<void>(const std::string&)>;
 enum class Values {
     One,
     Optional, ///< the option has no value, or one value after "="
-    Repeated, ///< each use of the option has one value, and the user may give the option several times
+    Repeated, ///< each use of the option has one value, and the user can give the option several times
     Several,  ///< each use of the option has one or more values
 };
 
@@ -29,8 +29,8 @@ enum class Values {
 /// only on the running system, such as user names.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
-/// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so
-/// copies of the help texts would take memory in each supervisor.
+/// Refers to a text that exists until the program ends, such as a literal. StaticText does not copy the text: each job has a
+/// supervisor with a table of options, and copies would take memory in each supervisor.
 class StaticText : public std::string_view {
 public:
     constexpr StaticText(const char* text = "") : std::string_view(text) {}
@@ -64,8 +64,8 @@ using OptionSet = std::vector<Option>;
 /// Returns the option with this name ("--user") or letter ("-u"), or nullptr if no option has the name or letter.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
-/// Sets an option to `text`, the value that the user typed. Fails with InvalidArgument or an error of the setter. The message of
-/// each error names the option.
+/// Sets an option to `text`, the value that the user typed. The error is InvalidArgument, or the error that the setter returned.
+/// The message of each error names the option.
 Result<void> apply(const Option& option, const std::string& text);
 
 /// Returns the names of all options and arguments.

@@ -12,8 +12,8 @@ TEMPORARY = {"Busy", "Draining", "SystemdFailed", "Internal", "PidGone", "Unreac
 class Refused(Exception):
     """Is raised when pinfoldd or the bus has answered with an error.
 
-    `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
-    later on this node. `temporary` is False if this node would refuse the same request again. A different node may still accept
+    `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request can succeed
+    later on this node. `temporary` is False if this node would refuse the same request again. A different node can possibly accept
     the request. Errors of the bus are temporary, except AccessDenied. The bus lets only root and the members of pinfold-admin pass a
     process to pinfoldd."""
 
@@ -52,7 +52,7 @@ class Pinfold:
         return plain(self.call("SetLimits", "sa{sv}a{sv}", timeout, key, entries(limits), entries({})))
 
     def end_job(self, key, timeout=600, **report):
-        """Ends a job, and returns the job's receipt. When end_job() returns, no process of the job is left. `report` may contain
+        """Ends a job, and returns the job's receipt. When end_job() returns, no process of the job is left. `report` can contain
         the options exit_status, exit_signal and leader, but not exit_status together with exit_signal."""
         return plain(self.call("EndJob", "sa{sv}", timeout, key, entries(report)))
 

@@ -20,7 +20,7 @@ std::optional<Microseconds> coreWalltime(const Receipt& receipt) {
     if (!cpus || *cpus <= 0 || runTime(receipt) == 0s)
         return std::nullopt;
     const auto product = static_cast<double>(runTime(receipt).count()) * *cpus;
-    if (product >= 0x1p64) // the receipt comes from a file, which may have been damaged
+    if (product >= 0x1p64) // the receipt comes from a file, and the file is possibly damaged
         return std::nullopt;
     return Microseconds(static_cast<std::uint64_t>(product));
 }

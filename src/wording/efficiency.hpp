@@ -25,9 +25,9 @@ std::optional<double> cpusOf(const Receipt& receipt);
 /// name core-walltime for the run time multiplied by the number of CPUs.
 std::optional<Microseconds> coreWalltime(const Receipt& receipt);
 
-/// Returns the used CPU time divided by coreWalltime(). The result is normally a number from 0 to 1. The result may be a little
-/// above 1, because the kernel may lend the job a part of the next period's quota. If the job was not confined to its slots, the
-/// CPU efficiency may be far above 1.
+/// Returns the used CPU time divided by coreWalltime(). The result is normally a number from 0 to 1. The result can be a little
+/// above 1, because the kernel sometimes lends the job a part of the next period's quota. If the job was not confined to its
+/// slots, the result can be far above 1.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
 
 /// Returns the memory need divided by the limit memory_max, or nullopt if one of them is not known.

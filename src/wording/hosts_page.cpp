@@ -51,8 +51,8 @@ template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& jo
     return names;
 }
 
-/// Returns the JobIdentity that contains the most facts about the job, because some hosts may lack facts. In Slurm, the batch
-/// system reports all facts about the job only on the host of the batch script.
+/// Returns the JobIdentity that contains the most facts about the job. The receipts of some hosts lack facts: Slurm reports all
+/// facts about the job only on the host of the batch script.
 const JobIdentity& fullestIdentity(const HostsOfJob& job) {
     const auto members = [](const JobIdentity& identity) {
         std::size_t count = 0;
@@ -87,8 +87,8 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the host on which the job ended first. If the clocks of the hosts cannot tell which host was first, names all hosts on
-/// which the job may have ended first.
+/// Names the host on which the job ended earlier than on all other hosts. If the clocks of the hosts are not exact enough, names
+/// all hosts that possibly were the earliest.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)

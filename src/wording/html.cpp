@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostText = 4096; // the maximum length in bytes of a text that a user has chosen
 
-// With the policy in kHead, a browser refuses every request and every script. The policy protects the reader even if html() by
-// mistake lets a text become markup.
+// Because of the policy in kHead, a browser sends no request for the page, and runs no script in the page. The policy protects
+// the reader even if html() by mistake lets a text become markup.
 constexpr std::string_view kHead =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"

@@ -23,8 +23,7 @@ std::string percent(std::optional<double> share);
 /// Returns a box with a name, a value in large letters, and a second value. All three are texts. `tone` is "good", "bad" or "".
 std::string card(const std::string& name, const std::string& value, const std::string& more, const char* tone = "");
 
-/// Returns a cell of a table. `style` contains attributes of the cell's element. A `style` that is not empty must begin with a
-/// space.
+/// Returns a cell of a table. `style` contains attributes for the tag <td>. A `style` that is not empty must begin with a space.
 std::string cell(const std::string& text, const char* style = "");
 
 } // namespace pinfold

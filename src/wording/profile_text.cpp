@@ -119,7 +119,7 @@ std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& li
     if (!limit)
         return text;
     const auto amount = amountOf(curve, *limit, amounts);
-    // The number of slots is not a limit: if other jobs leave CPUs idle, the job may use more CPUs than it has slots.
+    // The number of slots is not a limit: if other jobs leave CPUs idle, the job can use more CPUs than it has slots.
     return text + (curve == Curve::Cpu ? ", " + amount + " held" : ", limit " + amount);
 }
 

@@ -22,8 +22,8 @@ std::string curveName(Curve curve);
 
 /// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
-/// Returns the highest value that a curve had at any moment. The highest value may be above all mean values that valuesOf()
-/// returns.
+/// Returns the highest value that a curve had at any moment. The result can be above all values that valuesOf() returns, because
+/// valuesOf() returns means.
 double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
@@ -49,7 +49,7 @@ struct ChartLimits {
     std::optional<std::uint64_t> tasks;
 };
 ChartLimits chartLimits(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
-/// Returns the job's limit for what the curve shows. The result has the same unit as valuesOf().
+/// Returns the job's limit for the resource of the curve, such as memory. The result has the same unit as valuesOf().
 std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
 /// Returns the heading of a chart: the highest value of the curve and the limit, such as "699M at most, limit 1G".
 std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts);

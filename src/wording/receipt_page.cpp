@@ -155,7 +155,7 @@ std::string waitLine(const Usage& usage, const Amounts& amounts) {
     return words.empty() ? "" : line("waited", joined(words, ", "));
 }
 
-/// Describes an out-of-memory kill of a process if the job continued to run after the kill.
+/// If an out-of-memory kill did not end the job, describes the kill.
 std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }

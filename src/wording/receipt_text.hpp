@@ -14,8 +14,8 @@
 
 namespace pinfold {
 
-/// Returns the name of a user. The functions of receipt_text.hpp call a NameOfUser to get the name of a user. A name service may
-/// be slow, and pinfoldd must not wait for a name service.
+/// Returns the name of a user. The functions of receipt_text.hpp call a NameOfUser to get the name of a user. pinfoldd passes
+/// userNumber(), because pinfoldd must not wait for a slow name service.
 using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
@@ -35,8 +35,8 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 /// node went down, because nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
-/// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated neither CPUs nor
-/// GPUs nor a whole node to the job.
+/// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated no CPUs, no GPUs
+/// and no whole node to the job.
 std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, the page contains a

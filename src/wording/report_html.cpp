@@ -151,8 +151,8 @@ double heldMemory(const Receipt& receipt) {
     return limit ? static_cast<double>(*limit) * std::chrono::duration<double>(runTime(receipt)).count() : 0;
 }
 
-/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so the waste of a
-/// job is the sum of the job's CPU share and memory share.
+/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so sortByWaste()
+/// adds two shares: the unused CPU time as a share of all CPU time, and the unused memory as a share of all memory.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;
     double allMemory = 0;

@@ -14,8 +14,8 @@
 namespace pinfold {
 
 struct ReportedJob {
-    Receipt receipt;        ///< if the job had several hosts, the receipt of the host that ended the job
-    Profile profile;        ///< may be empty
+    Receipt receipt;        ///< if the job had several hosts, this is the receipt of the host that ended the job
+    Profile profile;        ///< can be empty
     std::string hosts = {}; ///< the text of hostsPage() for a job of several hosts, and otherwise empty
 };
 
@@ -31,8 +31,8 @@ std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
 /// the result is 0.
 Microseconds unusedCpu(const Receipt& receipt);
 
-/// Returns the part of the memory limit that the job did not need, multiplied by the run time, in bytes times seconds. The result
-/// is nullopt if the job has no memory limit. The result is nullopt if the job's memory need is not known.
+/// Multiplies the memory that the job asked for but did not need by the run time. The result is in bytes times seconds. The
+/// result is nullopt if the job has no memory limit. The result is nullopt if the job's memory need is not known.
 std::optional<double> unusedMemory(const Receipt& receipt);
 
 } // namespace pinfold

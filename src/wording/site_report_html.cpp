@@ -132,8 +132,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// LIMIT may cut off rows, so each query computes the total of `column` over all rows. Every row of the answer repeats the total.
-/// The query names the column with the total; nameOfAll() returns this name.
+/// LIMIT can cut off rows, so each query computes the total of `column` over all rows. Every row of the answer repeats the total.
+/// In the answer, the totals of `column` have a column of their own; nameOfAll() returns the name of this second column.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
@@ -160,7 +160,7 @@ bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
 /// Returns true if the values of a column are amounts. If a column contains counts, its name does not end with a unit. isAmount()
-/// has a list of these names.
+/// has a list of the names of such columns.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 10> counts{"jobs",
                                                       "hosts",

@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Returns a page with the figures of all nodes of a site. The figures cover the jobs that ended from `since` to `until`. The
-/// elements of `tables` may have any order. If a table is missing, the page does not have the table's section. A table that this
-/// version does not know gets a section at the end of the page.
+/// order of `tables` does not matter. The page has a section for each element of `tables`. If pinfold does not know the name of a
+/// table, the table's section is at the end of the page.
 std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime since, RealTime until);
 
 } // namespace pinfold
