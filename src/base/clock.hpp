@@ -83,8 +83,8 @@ constexpr Microseconds timeBetween(std::chrono::time_point<Clock> begin, std::ch
 /// CLOCK_BOOTTIME.
 constexpr RealTime bootedAt(RealTime now, BootTime sinceBoot) { return now - sinceBoot.time_since_epoch(); }
 
-/// Returns the time that is later than `time` by `delay`. If the sum of `time` and `delay` is too large, the result is the latest
-/// time that the type can hold. `delay` may be kForever.
+/// Returns the sum of `time` and `delay`. If the sum of `time` and `delay` is too large, the result is the latest time that the
+/// type can hold. `delay` can be kForever.
 template <class Clock> constexpr std::chrono::time_point<Clock> after(std::chrono::time_point<Clock> time, Microseconds delay) {
     return time + std::min(delay, std::chrono::time_point<Clock>::max() - time);
 }

@@ -20,14 +20,15 @@ public:
 
     /// Reads a list. Returns InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
-    /// Makes a list. The order of `numbers` does not matter. CpuList::of() ignores numbers above kMaxCpu, because no kernel has
-    /// CPUs with such numbers.
+    /// Makes a list. The order of `numbers` does not matter. CpuList::of() ignores numbers above kMaxCpu, because no kernel uses
+    /// these numbers.
     static CpuList of(const std::vector<unsigned>& numbers);
 
     /// Returns the list as text. toString() sorts the ranges and merges adjacent ranges, so equal sets have equal texts. The
     /// empty set has the text "", which parse() refuses.
     std::string toString() const;
-    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=: CPU n is the bit n % 8 of the byte n / 8.
+    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=. In this format, the bit n % 8 of the byte n / 8
+    /// describes CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;

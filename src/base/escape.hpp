@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. A text from outside of pinfold must first
-// pass through a function of base/escape.hpp. pinfold prints only texts that a function of base/escape.hpp has escaped, and makes
-// names only from escaped texts.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. Before pinfold prints a text from outside
+// of pinfold, a function of base/escape.hpp must escape the text. A text from outside must also be escaped before it becomes a
+// part of a name.
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@ namespace pinfold {
 /// Returns two lower case hexadecimal digits for each byte.
 std::string hexadecimal(std::string_view bytes);
 
-/// Reads what hexadecimal() returned. If hexadecimal() never returns such a text, the error is InvalidArgument.
+/// Reads what hexadecimal() returned. If the text did not come from hexadecimal(), the error is InvalidArgument.
 Result<std::string> fromHexadecimal(std::string_view text);
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes sizes, durations and other amounts in the form that people use. The functions use no locale and do no I/O.
+// Reads and writes sizes, durations and other amounts in the form that people use. The functions do not depend on the locale, and
+// do no I/O.
 #pragma once
 
 #include "base/clock.hpp"

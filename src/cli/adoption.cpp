@@ -34,8 +34,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant has perhaps ended. A new process can
-/// then have the process id that the user typed.
+/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant has perhaps ended, and its id can be
+/// the id of a new process.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {

@@ -16,8 +16,8 @@
 namespace pinfold {
 
 /// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process does not belong to `owner`,
-/// openProcesses() returns an error. If the process that the user meant has ended, a new process can have the id that the user
-/// typed.
+/// openProcesses() returns an error. The process that the user meant has perhaps ended, and its id can be the id of a new
+/// process.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
 /// Returns the processes that have not ended and are not in the given slice.

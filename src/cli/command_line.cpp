@@ -30,8 +30,8 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
-/// Returns the values as the user typed them. CLI11 2.3 and later takes the value "{}" for an empty list, and adds the mark "%%"
-/// to this value.
+/// Returns the values as the user typed them. If the user typed the value "{}", CLI11 2.3 and later believes that the value is an
+/// empty list, and adds "%%" to the values. withoutMark() removes the "%%".
 CLI::results_t withoutMark(const CLI::results_t& texts) {
     return texts == CLI::results_t{"{}", "%%"} ? CLI::results_t{"{}"} : texts;
 }

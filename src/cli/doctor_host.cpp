@@ -139,8 +139,9 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. If a directory does
-        // not exist, lookAtSpace() looks at its parent directory: pinfoldd will create the directory on the same file system.
+        // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. In place of a
+        // missing directory, lookAtSpace() looks at the parent directory, because pinfoldd will create the directory in the same
+        // file system.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

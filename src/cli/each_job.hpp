@@ -23,9 +23,9 @@ struct JobsStyle {
     bool orProcess = false; ///< the user can give a process id, and `handle` gets this id in place of a key
 };
 
-/// Handles the jobs on the command line one after the other: calls `handle` with the key of each job. The output has a separate
-/// part for each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the
-/// first job that failed, or Ok if no job failed.
+/// For one job of the command line after the other, calls `handle` with the key of the job. The output has a separate part for
+/// each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the first job
+/// that failed, or Ok if no job failed.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 
@@ -50,8 +50,8 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& c
 
 constexpr Microseconds kDefaultTimeout = 5min; ///< how long a verb waits for a job's end by default
 
-/// Returns the exit status of a verb that has waited for the end of a job, and prints a message if the wait failed. With --json,
-/// endWithReceipt() prints the job's receipt.
+/// A verb calls endWithReceipt() after its wait for the end of a job. If the wait failed, endWithReceipt() prints the error. With
+/// --json, endWithReceipt() prints the job's receipt. Returns the exit status of the verb.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt);
 

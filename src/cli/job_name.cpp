@@ -34,7 +34,7 @@ std::span<const char* const> schedulersOf(const std::string& id) {
     return id.find('.') == std::string::npos ? std::span<const char* const>(kSchedulers) : kSchedulersWithServer;
 }
 
-/// Returns true if the text is not a key, but the id of a job of OpenPBS or Torque, such as "4711.server" or "4711[3].server".
+/// Returns true if the text is the id of a job of OpenPBS or Torque, such as "4711.server" or "4711[3].server".
 bool isIdWithServer(const std::string& text) {
     const auto end = text.find_first_not_of("0123456789[]");
     return end != std::string::npos && end > 0 && text[end] == '.';

@@ -27,7 +27,7 @@ std::string against(const std::string& used, const std::string& limit) {
     return limit == "-" ? used : fmt::format("{} of {}", used, limit);
 }
 
-/// Returns a text for the end of a row, such as ", peak 7", or an empty text if the amount is not known.
+/// Returns a text for the end of a row, such as ", peak 7". If the amount is not known, the text is empty.
 std::string part(const char* name, const std::string& amount) {
     return amount == "-" ? "" : fmt::format(", {} {}", name, amount);
 }

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Formats a journal entry like `journalctl --output=short-iso`, such as "2026-11-20T12:00:00+0000 node1 pinfoldd[812]: job
-/// sge.4711 ended". If a message has several lines, all its lines begin in the same column.
+/// Formats a journal entry like `journalctl --output=short-iso`. An example of the result is "2026-11-20T12:00:00+0000 node1
+/// pinfoldd[812]: job sge.4711 ended". If a message has several lines, all its lines begin in the same column.
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal);
 
 /// Returns all fields of a journal entry as one line of JSON, like `journalctl --output=json --all`.

@@ -31,7 +31,7 @@ std::string changeLines(const ResourceLimits& change, const ResourceLimits& befo
                         const Amounts& amounts);
 
 /// If a limit in `change` has no effect, enforcementWarnings() returns a line about the limit. If systemd on this node is too old
-/// for a limit, pinfoldd has left out the limit, and `after` does not contain the limit.
+/// for a limit, `after` does not contain the limit, because pinfoldd has left it out.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

@@ -12,8 +12,8 @@ namespace pinfold {
 
 /// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
 /// is not reachable, the error is Unreachable, and findReceipts() does not return the receipts of this host. A user could mistake
-/// the receipts of this host for the receipts of the whole site. If filter.key is set, and pinfoldd on this host has a receipt of
-/// the job, the error message names the hosts of the job. If pinfoldd is not reachable, findReceipts() prints a message to
+/// the receipts of this host for the receipts of the whole site. If filter.key is set, the error message names the hosts of the
+/// job, as far as pinfoldd on this host knows the hosts. If pinfoldd is not reachable, findReceipts() prints a message to
 /// standard error. A caller who is allowed to read the history's file gets the receipts from this file. In the result, the newest
 /// receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
@@ -27,8 +27,8 @@ enum class WithProfiles { No, Yes };
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles = WithProfiles::No);
 
 /// Returns the job's profile, or an empty profile if the receipt does not contain a profile. An attacker who controls a node can
-/// send any bytes to the archive in place of a profile. If the receipt contains other bytes than a valid profile, the error is
-/// Internal, and its message names the host.
+/// send any bytes to the archive in place of a profile. If the bytes in the receipt are not a valid profile, the error is
+/// Internal, and the message names the host.
 Result<Profile> profileOf(const Receipt& receipt);
 /// Returns the job's profile. If profileOf() returns an error, knownProfileOf() prints the error to standard error, and returns
 /// an empty profile.

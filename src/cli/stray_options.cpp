@@ -216,8 +216,8 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning about the configuration counts as a problem. Such a warning can mean that the administrator misspelt a key: for
-    // example, a key that protects a user's processes or a file.
+    // A warning about the configuration counts as a problem. A warning can mean that the administrator misspelt a key that
+    // protects processes or files.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

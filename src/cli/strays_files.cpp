@@ -63,9 +63,9 @@ public:
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatLocal(since))};
-            // It is possible that another job ended in the same microsecond as the last job of this page. The next page begins
-            // with the microsecond in which the last job of this page ended. If all jobs of this page ended in the same
-            // microsecond, the next page begins with the preceding microsecond.
+            // Perhaps the last job of this page and another job ended in the same microsecond. The next page begins with the
+            // microsecond in which the last job of this page ended. If all jobs of this page ended in the same microsecond, the
+            // next page begins with the preceding microsecond.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0us : 1us);
         }
     }

@@ -52,8 +52,8 @@ Row headerOf(const std::vector<Column>& columns) {
 
 // libsmartcols draws the tables, but pinfold itself makes the tables narrow enough for the terminal. libsmartcols cannot leave
 // out columns, and does not mark the values that it has cut. Different versions of libsmartcols cut different columns. Version
-// 2.38 of libsmartcols makes one column after the other narrower. If the command is long, libsmartcols 2.38 cuts not only the
-// command but also the user's name.
+// 2.38 of libsmartcols makes the columns narrower one after the other. If the command is long, libsmartcols 2.38 cuts the command
+// and the user's name.
 
 /// Describes how the table shows a column.
 struct Shown {

@@ -13,7 +13,7 @@ namespace pinfold {
 struct Column {
     std::string name;      ///< the name of the column, and in JSON the key of the column's values
     bool number = false;   ///< the column contains numbers, and is right-aligned
-    std::size_t least = 0; ///< how narrow the column may become on a narrow terminal; 0 if the column must not be cut
+    std::size_t least = 0; ///< the least width of the column on a narrow terminal; 0 if the column must not be cut
     /// If a table is too wide, formatTable() first leaves out the column with the highest value of `leaves`. formatTable() never
     /// leaves out a column whose member `leaves` is 0.
     unsigned leaves = 0;

@@ -18,7 +18,7 @@ namespace pinfold {
 constexpr std::string_view kDoctorTextfile = "pinfold-doctor.prom";
 constexpr std::string_view kStraysTextfile = "pinfold-strays.prom";
 
-/// Returns figures in Prometheus' text format. There is one series for each pair of a check and a state of the check.
+/// Returns figures in Prometheus' text format. Each check has one series for each of its possible states.
 std::string findingMetrics(const std::vector<doctor::Finding>& findings);
 
 /// Returns figures in Prometheus' text format. Each kind of strays has a series, even if there are no strays of this kind.

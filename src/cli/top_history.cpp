@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd looks at an old job only every 30 s (the default of profile.interval), and at a young job more often. TopHistories
-// waits between two calls that ask for the profile of a job. The waiting time is equal to the age of the job, but is at least
-// kLeastWait and at most kMostWait.
+// pinfoldd looks at an old job only every 30 s (the default of profile.interval), and at a young job more often. After
+// TopHistories has asked for the profile of a job, it waits before it asks for the same profile again. The waiting time is equal
+// to the age of the job, but is at least kLeastWait and at most kMostWait.
 constexpr Microseconds kLeastWait = 5s;
 constexpr Microseconds kMostWait = 30s;
 constexpr Microseconds kPause = 10s; // the pause after a call that pinfoldd did not answer
@@ -22,7 +22,7 @@ std::string draw(const Profile& profile, Curve curve) {
     return sparkline(values, *std::ranges::max_element(values));
 }
 
-/// Returns true if, after the error `code`, a call about any other job would fail with the same error.
+/// Returns true if the reason for the error `code` is not one job, so that calls about all jobs would fail.
 bool concernsAllJobs(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::Busy;
 }

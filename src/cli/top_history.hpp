@@ -29,9 +29,9 @@ struct TopHistory {
     bool operator==(const TopHistory&) const = default;
 };
 
-/// Keeps the histories of jobs, so that TopHistories rarely has to ask pinfoldd for a history. pinfoldd refuses an ordinary
-/// user's calls beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories makes
-/// fewer calls than pinfoldd allows, because the user's other programs make calls, too.
+/// Keeps the histories of jobs, so that TopHistories rarely has to ask pinfoldd for a history. pinfoldd allows an ordinary user
+/// 100 calls in a second. TopHistories makes at most kMostCalls calls in a second, because other programs of the user also call
+/// pinfoldd.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;
@@ -49,7 +49,7 @@ public:
 
 private:
     struct Known {
-        RealTime created{}; ///< when the job was created; a later job with the same key was created at another time
+        RealTime created{}; ///< when the job was created; if a new job has the key of an old job, this time shows the difference
         MonotonicTime askAgain{};
         std::optional<TopHistory> history = {};
     };

@@ -16,7 +16,7 @@ using Amount = std::optional<std::uint64_t>;
 
 Amount usec(std::optional<Microseconds> time) { return time ? Amount(toUsec(*time)) : std::nullopt; }
 
-/// Returns the figures that a job had at its start: the job had used no CPU time and no I/O.
+/// Returns the figures of a job at its start, when the job had not used any CPU time or I/O.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;

@@ -78,8 +78,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // To wait for the end of a single job, `pinfold stop` uses the connection that is already open. While pinfold makes a new
-    // connection, pinfoldd could forget a job that has no receipt.
+    // If the command line has only one job, `pinfold stop` waits on the connection that is already open. If pinfold made a new
+    // connection, the job could end before the wait begins. pinfoldd does not remember an ended job without a receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

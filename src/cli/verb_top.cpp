@@ -68,8 +68,8 @@ std::optional<std::string> sortOfKey(char key) {
     return std::nullopt;
 }
 
-/// Calculates when `pinfold top` has to update the list of jobs. If one update is late, the later updates still come at their
-/// planned times.
+/// Calculates when `pinfold top` has to update the list of jobs. If an update is late, the next updates are not late, but come at
+/// their planned times.
 class Pace {
 public:
     explicit Pace(Microseconds every) : every_(every) {}

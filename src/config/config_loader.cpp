@@ -101,7 +101,7 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
     };
 }
 
-/// Sets a share in the section [idle], such as "50%". `held` is the name of the resource in the error message.
+/// Sets a share in the section [idle], such as "50%". The error message contains the text `held`, which names the resource.
 Setter idleShare(std::uint32_t Config::Idle::*member, const char* held) {
     return [member, held](const toml::node& node, Config& config) -> Result<void> {
         const auto text = node.value<std::string>().value_or("");
@@ -121,7 +121,7 @@ Section limits() {
     return section;
 }
 
-/// Sets metrics.textfile. The name of the file must end in .prom, because node_exporter reads only files with such names.
+/// Sets metrics.textfile. The name of the file must end in .prom, because node_exporter reads only files *.prom.
 Result<void> textfile(const toml::node& node, Config& config) {
     const auto* text = node.as_string();
     const std::filesystem::path path = text ? text->get() : "";

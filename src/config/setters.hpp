@@ -27,7 +27,7 @@ using Section = std::map<std::string_view, Setter>;
 
 Error wrong(const std::string& what);
 
-/// Returns the value as it stands in a configuration file, for use in a message. show() makes the text printable.
+/// Returns the value in the syntax of the configuration file, for use in a message. show() makes the text printable.
 std::string show(const toml::node& node);
 
 /// Reads a value that the configuration file contains as an integer or as a string.

@@ -36,8 +36,8 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Converts the figure `name` of pinfold-ship, a number of seconds since 1970, to a time. If the number is too large for a
-/// RealTime, the result is the largest possible time.
+/// Converts the figure `name` of pinfold-ship, a number of seconds since 1970, to a time. If the number of seconds is too large
+/// for a RealTime, the result is the largest possible time.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);

@@ -99,7 +99,7 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns some cgroups, so that the doctor can see in their directories which files the kernel provides. The result does not
+/// Returns some cgroups. The directories of the cgroups show the doctor which files the kernel provides. The result does not
 /// contain the root cgroup, because the root cgroup lacks some files that other cgroups have.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;

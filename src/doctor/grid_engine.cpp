@@ -29,8 +29,8 @@ std::string setting(const std::string& configuration, const std::string& name) {
     return "";
 }
 
-/// Returns the setting from the configuration of this host. If the host does not have the setting, the global configuration of
-/// the cell applies.
+/// Returns the setting from the configuration of this host. If the host's configuration does not contain the setting, returns the
+/// setting from the global configuration of the cell.
 std::string setting(const GridEngineAnswer& answer, const std::string& name) {
     const auto local = setting(answer.local, name);
     return local.empty() ? setting(answer.global, name) : local;

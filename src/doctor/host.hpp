@@ -22,7 +22,7 @@ using Properties = std::map<std::string, std::string>;
 /// Returns the value of the property `name`, or "" if the property does not exist.
 std::string property(const Properties& properties, const std::string& name);
 
-/// Holds the free space and the inodes that a file system has for users other than root.
+/// Holds the free space and the inodes of a file system. The free amounts do not include the part that only root can use.
 struct Space {
     std::uint64_t free = 0;   ///< the free space in bytes
     std::uint64_t inodes = 0; ///< the total number of inodes; 0 if the file system does not count inodes

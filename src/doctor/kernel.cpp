@@ -31,7 +31,7 @@ void checkPidMax(const Files& files, Findings& findings) {
 }
 
 /// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If /proc
-/// hides no processes, the result is empty.
+/// shows all processes to every user, the result is empty.
 std::string hiding(const Files& files) {
     std::string found; // the option "hidepid=" of the last mount at /proc; the last mount hides the earlier mounts at /proc
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {

@@ -21,7 +21,7 @@ OptionSet allocationOptions(AllocationRequest& request);
 /// Returns the option --label NAME=VALUE.
 Option labelOption(Labels& labels);
 
-/// Returns the option --label, and options such as --account, with which the batch system describes the job.
+/// Returns the options with which the batch system describes the job, such as --label and --account.
 OptionSet identityOptions(JobIdentity& identity);
 
 /// Holds the values of the options of pinfold-run and `pinfold run`.

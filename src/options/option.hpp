@@ -29,8 +29,8 @@ enum class Values {
 /// only on the running system, such as user names.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
-/// Refers to a text that exists until the program ends, such as a literal. StaticText does not copy the text: each job has a
-/// supervisor with a table of options, and copies would take memory in each supervisor.
+/// Refers to a text that exists until the program ends, such as a literal. StaticText does not copy the text. Each job's
+/// supervisor has a table of options, and copies of the texts would take memory in each supervisor.
 class StaticText : public std::string_view {
 public:
     constexpr StaticText(const char* text = "") : std::string_view(text) {}

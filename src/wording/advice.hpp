@@ -9,8 +9,8 @@
 namespace pinfold {
 
 /// Returns advice for the next run of a job. Each piece of advice is a paragraph without line breaks; the most important piece
-/// comes first. The advice says only what the receipt proves. adviceOn() leaves out advice that would change if the job had run
-/// for one more second.
+/// comes first. The advice says only what the receipt proves. If one more second of run time would change a piece of advice,
+/// adviceOn() leaves out this advice.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Calculates which share of the available CPU time and memory a job used. If a result is not known, the function returns
+// Calculates which share of the available CPU time and memory a job used. If a function cannot calculate its result, it returns
 // nullopt.
 #pragma once
 

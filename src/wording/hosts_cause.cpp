@@ -66,8 +66,7 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each host with HostRole::After, the batch script
-/// exited by itself.
+/// Returns true if the batch script exited by itself on each host with HostRole::After, and nobody stopped the job there.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

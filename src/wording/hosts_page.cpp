@@ -151,7 +151,8 @@ std::string spreadInWords(const HostsOfJob& job, const Spread& spread, const Sho
     return text;
 }
 
-/// Returns the line with the CPU efficiency of the whole job. The line is empty if a receipt lacks a figure for the calculation.
+/// Returns the line with the CPU efficiency of the whole job. The line is empty if a receipt does not contain all figures that
+/// the calculation of the CPU efficiency needs.
 std::string efficiencyLine(const HostsOfJob& job, const Amounts& amounts) {
     Microseconds whole{};
     double cpus = 0;

@@ -119,7 +119,7 @@ std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& li
     if (!limit)
         return text;
     const auto amount = amountOf(curve, *limit, amounts);
-    // The number of slots is not a limit: if other jobs leave CPUs idle, the job can use more CPUs than it has slots.
+    // The number of slots is not a limit. If other jobs leave CPUs idle, a job can use more CPUs than it has slots.
     return text + (curve == Curve::Cpu ? ", " + amount + " held" : ", limit " + amount);
 }
 
@@ -128,7 +128,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
     const auto whole = static_cast<double>(profile.length().count());
     if (whole <= 0)
         return values;
-    double begin = 0; // the column at which the chart begins to show the point
+    double begin = 0; // the position in the chart, in columns, at which the point begins
     for (const auto& point : profile.points()) {
         const auto end = begin + static_cast<double>(point.length.count()) / whole * static_cast<double>(columns);
         for (auto column = static_cast<std::size_t>(begin); column < columns && static_cast<double>(column) < end; ++column) {

@@ -20,7 +20,7 @@ enum class Curve { Memory, Cache, Cpu, Io, Tasks, MemoryPressure };
 inline constexpr std::array kAllCurves{Curve::Memory, Curve::Cache, Curve::Cpu, Curve::Io, Curve::Tasks, Curve::MemoryPressure};
 std::string curveName(Curve curve);
 
-/// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
+/// Divides the profile's time into `columns` equal parts, and returns the mean value of the curve in each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
 /// Returns the highest value that a curve had at any moment. The result can be above all values that valuesOf() returns, because
 /// valuesOf() returns means.
@@ -29,7 +29,7 @@ double highestOf(const Profile& profile, Curve curve);
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
 /// Returns true if the pages show the curve. If the highest value of a curve rounds to zero, the pages do not show the curve. In
-/// every chart, the highest value has the full height. A curve of tiny values would look like a curve of large values.
+/// every chart, the highest value has the full height, so a curve of tiny values would look like a curve of large values.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line with a block character for each value. The value `highest` becomes a full block.

@@ -20,7 +20,7 @@ using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
 /// Returns the name of a user, for a text about the receipt. The name of the job's owner comes from the receipt, because pinfoldd
-/// must not wait for a name service. The names of all users except the owner come from `nameOf`.
+/// must not wait for a name service. To get the name of another user than the owner, nameIn() calls `nameOf`.
 std::string nameIn(const Receipt& receipt, uid_t uid, NameOfUser nameOf);
 
 /// Returns a text such as "exited with status 3" or "was ended by SIGSEGV (Segmentation fault)".
@@ -29,10 +29,10 @@ std::string exitInWords(const ExitState& exit);
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// Returns one line for the job's own output: who or what ended the job. The line has no newline. The line says why and when the
-/// job ended, on which host the job ended, and which resources the job had used. The line is empty if the job ended by itself.
-/// The line is empty after an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the
-/// node went down, because nobody could write the line.
+/// Returns one line for the job's own output: who or what ended the job. The line has no newline. The line says why, when and on
+/// which host the job ended, and how much the job had used. The line is empty if the job ended by itself. The line is empty after
+/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because
+/// nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated no CPUs, no GPUs

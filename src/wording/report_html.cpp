@@ -152,7 +152,8 @@ double heldMemory(const Receipt& receipt) {
 }
 
 /// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so sortByWaste()
-/// adds two shares: the unused CPU time as a share of all CPU time, and the unused memory as a share of all memory.
+/// adds two shares. The first share is the job's unused CPU time, divided by the CPU time of all jobs. The second share is the
+/// job's unused memory, divided by the memory of all jobs.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;
     double allMemory = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the HTML files of `pinfold report`. The HTML files do not refer to other files and have no scripts, so a browser that
-// shows such a file sends no request. Texts that users choose, such as keys and command lines, never become markup.
+// Makes the HTML files of `pinfold report`. The HTML files do not refer to other files and have no scripts, so the browser sends
+// no request. Texts that users choose, such as keys and command lines, never become markup.
 #pragma once
 
 #include "model/profile.hpp"
