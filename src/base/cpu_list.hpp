@@ -27,8 +27,8 @@ public:
     /// Returns the list as text. toString() sorts the ranges and merges adjacent ranges, so equal sets have equal texts. The
     /// empty set has the text "", which parse() refuses.
     std::string toString() const;
-    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=. In this format, the bit n % 8 of the byte n / 8
-    /// describes CPU n.
+    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=. In the D-Bus format, the bit n % 8 of the byte n /
+    /// 8 describes CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;

@@ -15,9 +15,9 @@ bool isDevicePath(std::string_view path) {
            std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
 }
 
-/// Returns false if somebody could change the device to which the path leads, before systemd reads the path. pinfoldd looks up
-/// the device of a path first, and systemd looks up the device later. Users can make and change links in /dev/shm. The content of
-/// /dev/fd differs from process to process.
+/// Returns false if the path could lead to a different device when systemd reads the path. pinfoldd looks up the device of a path
+/// first, and systemd looks up the device later. Users can make and change links in /dev/shm. The content of /dev/fd differs from
+/// process to process.
 bool isSteady(std::string_view path) {
     return std::filesystem::path(path).lexically_normal().string() == path && !path.starts_with("/dev/shm/") &&
            !path.starts_with("/dev/fd/");

@@ -40,7 +40,7 @@ enum class ExitStatus : int {
     TimedOut = 124,
 };
 
-/// If pinfold-run fails, and not the job's command, the exit status is kRunFailed. env(1) and chroot(1) use the same number.
+/// If pinfold-run itself fails, the exit status is kRunFailed. env(1) and chroot(1) use the same number.
 constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;

@@ -27,8 +27,8 @@ std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.
 bool isPrintable(std::string_view bytes);
-/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. legible()
-/// does not change a text that is already a result of legible().
+/// Escapes a text as printable() does. If printable() would escape only backslashes, legible() does not change the text.
+/// legible() does not change a text that is already a result of legible().
 std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

@@ -11,7 +11,8 @@ namespace pinfold {
 /// Returns two lower case hexadecimal digits for each byte.
 std::string hexadecimal(std::string_view bytes);
 
-/// Reads what hexadecimal() returned. If the text did not come from hexadecimal(), the error is InvalidArgument.
+/// Returns the bytes from which hexadecimal() made the text. If the text is not two lower case hexadecimal digits for each byte,
+/// the error is InvalidArgument.
 Result<std::string> fromHexadecimal(std::string_view text);
 
 } // namespace pinfold

@@ -7,10 +7,10 @@
 
 namespace pinfold {
 
-/// Reads a time limit in the form [[hours:]minutes:]seconds, and returns the number of seconds. Grid Engine and Torque write time
-/// limits in this form, such as "90", "1:30" or "240:00:00". parseTimeLimit() accepts hours, minutes and seconds above 59. An
-/// empty part of the text means 0, as in "1::30". The result is nullopt if the time is 0, or if the text (such as "INFINITY") is
-/// not a time.
+/// Reads a time limit in the form [[hours:]minutes:]seconds, and returns the number of seconds. Grid Engine and Torque use the
+/// form [[hours:]minutes:]seconds, such as "90", "1:30" or "240:00:00". parseTimeLimit() accepts hours, minutes and seconds above
+/// 59. An empty part of the text means 0, as in "1::30". The result is nullopt if the time is 0, or if the text (such as
+/// "INFINITY") is not a time.
 ///
 /// parseDuration() cannot replace parseTimeLimit(), because parseDuration() reads durations that people write. Some people mean
 /// hours and minutes by "1:30", so parseDuration() refuses the text "1:30". In a text such as "1:30:00", parseDuration() refuses

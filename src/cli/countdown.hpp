@@ -19,7 +19,7 @@ public:
     Microseconds left() const { return end_ ? timeBetween(MonotonicClock::now(), *end_) : kForever; }
 
 private:
-    // The longest time limit is a century, because the sum of the present time and a century cannot overflow.
+    // The longest time limit is a century, so that the sum of the present time and the limit cannot overflow.
     static constexpr Microseconds kMost = 100 * 365 * 24h;
     std::optional<MonotonicTime> end_;
 };

@@ -32,7 +32,7 @@ using Asking = std::function<void(const char* whom)>;
 // qconf is a script that starts a program, and the program asks another host. On a busy node, qconf takes longer to answer than a
 // service on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
-constexpr Microseconds kArchivePatience = 5s; // pinfold-archive needs up to three seconds to find out that the server is down
+constexpr Microseconds kArchivePatience = 5s; // if the server is down, pinfold-archive needs up to three seconds to find out
 constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",          "-.slice",
                                   "systemd-oomd.service", "dbus.service",    "pinfold-ship.service", "pinfold-archive.socket"};
 
@@ -139,9 +139,9 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. In place of a
-        // missing directory, lookAtSpace() looks at the parent directory, because pinfoldd will create the directory in the same
-        // file system.
+        // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. If a directory is
+        // missing, lookAtSpace() looks at the parent directory. pinfoldd will create the missing directory in the parent's file
+        // system.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

@@ -24,8 +24,8 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
-/// Returns the label, followed by the text. If the text needs several lines, all lines after the first line begin below the
-/// text's first word, and not below the label.
+/// Returns the label, followed by the text. If the text needs several lines, the later lines begin in the column of the text's
+/// first word.
 std::string labelled(const std::string& label, const std::string& text, std::size_t width, std::size_t indent) {
     return std::string(indent, ' ') + label + wrapped(text, width, indent + label.size()) + "\n";
 }

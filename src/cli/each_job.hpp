@@ -23,9 +23,9 @@ struct JobsStyle {
     bool orProcess = false; ///< the user can give a process id, and `handle` gets this id in place of a key
 };
 
-/// For one job of the command line after the other, calls `handle` with the key of the job. The output has a separate part for
-/// each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the first job
-/// that failed, or Ok if no job failed.
+/// Calls `handle` once for each job on the command line. The argument `key` of `handle` is the key of the job. The output has a
+/// separate part for each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status
+/// of the first job that failed, or Ok if no job failed.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 

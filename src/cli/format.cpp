@@ -27,7 +27,7 @@ std::optional<RealTime> parseLocal(const std::string& text) {
     for (const char* form : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
         std::tm parts{};
         const char* end = ::strptime(text.c_str(), form, &parts);
-        parts.tm_isdst = -1; // the value -1 tells mktime() to find out whether the time is in the summer time
+        parts.tm_isdst = -1; // the value -1 tells mktime() to find out whether it is summer time
         if (end && *end == '\0')
             return fromSeconds(std::mktime(&parts));
     }

@@ -34,12 +34,12 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// An event on one host ended the whole job. Returns the time from this event to the end of the job on `host`. If the job ended
-/// on `host` before the event, the text begins with a minus sign.
+/// Returns the time from the event that ended the whole job to the job's end on `host`. If the job ended on `host` before the
+/// event, the text begins with a minus sign.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };
-    // If a host went down, nobody knows when the job ended on the host.
+    // If a host went down, the time of the job's end on this host is not known.
     if (!first || isLost(job.receiptOf(*first)) || isLost(host.receipts.back()))
         return "-";
     if (host.role == HostRole::First)

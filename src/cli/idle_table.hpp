@@ -19,7 +19,7 @@ struct IdleRow {
     std::optional<Idleness> cpus;   ///< unset if the number of CPUs that the job holds is not known
     std::optional<Idleness> memory; ///< unset if the job has no memory limit
 
-    /// The figures describe the job's use in a period of time. Returns the length of this period. `cpus` or `memory` must be set.
+    /// Returns the length of the period of time that the figures describe. `cpus` or `memory` must be set.
     Microseconds over() const { return cpus ? cpus->over : memory->over; }
 };
 

@@ -20,7 +20,7 @@ constexpr std::uint64_t kLastErrors = 5;
 // printable() escapes backslashes and tabs, although backslashes and tabs are harmless.
 constexpr std::string_view kHarmless = "\\\t";
 
-/// Escapes a journal message like printable(), but does not escape backslashes. The writers of journal messages have already
+/// Escapes a journal message as printable() does, but does not escape backslashes. The writers of journal messages have already
 /// escaped all quoted texts.
 std::string harmless(std::string_view text) {
     std::string out;

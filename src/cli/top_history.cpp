@@ -22,7 +22,7 @@ std::string draw(const Profile& profile, Curve curve) {
     return sparkline(values, *std::ranges::max_element(values));
 }
 
-/// Returns true if the reason for the error `code` is not one job, so that calls about all jobs would fail.
+/// Returns true if a call about every other job would fail with the error `code`, too.
 bool concernsAllJobs(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::Busy;
 }

@@ -49,7 +49,7 @@ public:
 
 private:
     struct Known {
-        RealTime created{}; ///< when the job was created; if a new job has the key of an old job, this time shows the difference
+        RealTime created{}; ///< when the job was created; a new job with an old job's key has a later time
         MonotonicTime askAgain{};
         std::optional<TopHistory> history = {};
     };

@@ -25,8 +25,8 @@ public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
     explicit TopSource(std::optional<uid_t> uid) : uid_(uid) {}
 
-    /// Reads the present values of the jobs from their cgroups. Returns an error only if pinfoldd has never answered. trouble()
-    /// returns later failures.
+    /// Reads the present values of the jobs from their cgroups. Returns an error only if pinfoldd has never answered. If a later
+    /// call to pinfoldd fails, trouble() returns the error.
     Result<TopSample> look();
     /// Returns the reason why the list of jobs is out of date. If the list of jobs is up to date, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Prints the completions for a shell. This program runs when pinfold is built, and is not installed.
+// Prints the completions for a shell. Only the build of pinfold runs this program, and the program is not installed.
 #include "completions/commands.hpp"
 
 #include <cstdio>

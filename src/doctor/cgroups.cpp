@@ -66,7 +66,7 @@ bool checkVersion(const Files& files, Findings& findings) {
 }
 
 /// Returns true if a program other than systemd has taken the controller away from live jobs. systemd enables the accounted
-/// controllers for each job. systemd enables each other controller only for jobs that ask for the controller.
+/// controllers for each job. If a controller is not accounted, a job gets the controller only if the job asks for it.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&

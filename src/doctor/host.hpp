@@ -37,7 +37,7 @@ struct GridEngineAnswer {
 
 struct Host {
     std::filesystem::path root = "/";
-    Result<LoadedConfig> config = LoadedConfig{}; ///< the configuration of the node, or its first error
+    Result<LoadedConfig> config = LoadedConfig{}; ///< the configuration of the node, or the first error in the configuration
     bool privileged = true;                       ///< true if the doctor runs as root
     std::string version;                          ///< the version of the program pinfold itself
     std::string libexec;                          ///< the directory of pinfold's hooks below `root`, /usr/libexec/pinfold

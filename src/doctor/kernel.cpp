@@ -30,8 +30,8 @@ void checkPidMax(const Files& files, Findings& findings) {
         findings.ok("kernel.pid-max", value[0] + " process ids");
 }
 
-/// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If /proc
-/// shows all processes to every user, the result is empty.
+/// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If every
+/// user can see all processes in /proc, the result is empty.
 std::string hiding(const Files& files) {
     std::string found; // the option "hidepid=" of the last mount at /proc; the last mount hides the earlier mounts at /proc
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {

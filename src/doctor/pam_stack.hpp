@@ -16,8 +16,9 @@ struct PamEntry {
     bool apart = false;  ///< the line is in a substack; its module can end the substack, but not the rest of the stack
 };
 
-/// Returns the PAM modules that PAM calls for a service and a type such as "session". The modules have the order of the calls.
-/// The result contains the modules of included files and of substacks. If the service does not exist, the result is empty.
+/// Returns the PAM modules that PAM calls for a service and a type such as "session". The result has the order in which PAM calls
+/// the modules. The result contains the modules of included files and of substacks. If the service does not exist, the result is
+/// empty.
 std::vector<PamEntry> pamStack(const Files& files, const std::string& service, const std::string& type);
 
 } // namespace pinfold::doctor

@@ -17,7 +17,7 @@ namespace pinfold {
 /// rejects the value.
 using OptionSetter = std::function<Result<void>(const std::string&)>;
 
-/// Says how many values an option or an argument has.
+/// Says how many values the user can give for an option or an argument.
 enum class Values {
     One,
     Optional, ///< the option has no value, or one value after "="

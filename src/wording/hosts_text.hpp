@@ -14,8 +14,8 @@ namespace pinfold {
 /// Says why the whole job ended, and how much later the job ended on the other hosts.
 std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
 
-/// Returns the page of `pinfold why` for a job of several hosts. The page has at most about 40 lines, however many hosts there
-/// are. Each line names at most five hosts. receiptPage() explains `width`.
+/// Returns the page of `pinfold why` for a job of several hosts. Even for many hosts, the page has at most about 40 lines. Each
+/// line names at most five hosts. The comment on receiptPage() explains `width`.
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 /// Rounds a delay: the time between the job's end on the first host and its end on another host. The clocks of the hosts are not

@@ -20,7 +20,8 @@ std::string twoDecimals(double value);
 /// Returns a share as text, such as "16.67%" for 0.1667, or "not known".
 std::string percent(std::optional<double> share);
 
-/// Returns a box with a name, a value in large letters, and a second value. All three are texts. `tone` is "good", "bad" or "".
+/// Returns a box with a name, a value in large letters, and a second value. `name`, `value` and `more` are texts, and not HTML.
+/// `tone` is "good", "bad" or "".
 std::string card(const std::string& name, const std::string& value, const std::string& more, const char* tone = "");
 
 /// Returns a cell of a table. `style` contains attributes for the tag <td>. A `style` that is not empty must begin with a space.

@@ -31,8 +31,8 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
 /// Returns one line for the job's own output: who or what ended the job. The line has no newline. The line says why, when and on
 /// which host the job ended, and how much the job had used. The line is empty if the job ended by itself. The line is empty after
-/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because
-/// nobody could write the line.
+/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because no
+/// process could write the line to the job's output.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated no CPUs, no GPUs
