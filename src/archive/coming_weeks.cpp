@@ -9,8 +9,7 @@ namespace {
 
 // If a timer runs `pinfold archive prune` every night, the archive has tables for at least the next seven weeks. kQuery looks for
 // the tables of the present week and of the next two weeks. If kQuery finds that a table is missing, the timer of `pinfold
-// archive prune` has not run for weeks. If the timer has missed only a few runs, the archive has the tables of all three weeks,
-// and nobody gets a warning.
+// archive prune` has not run for weeks. If the timer has missed only a few runs, no table is missing, and nobody gets a warning.
 constexpr const char* kQuery =
     "SELECT (extract(epoch FROM min(week)) * 1000000)::bigint"
     " FROM generate_series(date_trunc('week', now() AT TIME ZONE 'UTC'), now() AT TIME ZONE 'UTC' + interval '2 weeks',"

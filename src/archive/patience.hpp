@@ -8,6 +8,6 @@ namespace pinfold {
 
 constexpr Microseconds kConnectPatience = 10s;
 constexpr Microseconds kQueryPatience = 30s;
-constexpr Microseconds kScriptPatience = 1h; ///< the time limit for an SQL file; an upgrade may rewrite large tables
+constexpr Microseconds kScriptPatience = 1h; ///< the time limit for an SQL file; an upgrade can rewrite large tables
 
 } // namespace pinfold

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // In PostgreSQL, a role has settings for its new sessions, and each session of the role can change these settings. All nodes use
-// one role of the database, and all login nodes use another role. A host that was taken over can disturb the other hosts by
-// changing the settings of its role.
+// one role of the database, and all login nodes use another role. An attacker who controls a host can disturb other hosts by
+// changing the settings of the host's role.
 #pragma once
 
 #include "base/result.hpp"

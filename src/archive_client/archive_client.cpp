@@ -134,7 +134,7 @@ Result<void> ask(const ArchiveQuery& query, const std::string& socketPath, Micro
     }
 }
 
-/// Returns a copy of the JSON value. legibleJson() escapes all control characters in the texts of the copy.
+/// Returns a copy of `value`, and escapes all control characters in the texts of the copy.
 Json legibleJson(const Json& value) {
     const auto legibleText = [](const std::string& text) { return legible(text, 4 * text.size() + 4); };
     if (value.is_string())
@@ -154,7 +154,7 @@ Json legibleJson(const Json& value) {
 /// into the receipts of the node.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
-    // JSON writes the control characters below U+0020 with a backslash. JSON may contain DEL (U+007F) and the control characters
+    // JSON writes the control characters below U+0020 with a backslash. JSON can contain DEL (U+007F) and the control characters
     // above U+007F without a backslash.
     const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x7f; };
     if (!receipt || std::ranges::all_of(line, isPlain))

@@ -20,7 +20,7 @@ constexpr std::string_view kError = "{\"error\"";
 /// Throws an exception with the text `what`. decode() catches the exception.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-/// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. A part of the user's text
+/// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. The part before the NUL byte
 /// could match receipts that the user does not want.
 void read(const std::string& name, const Json& value, std::optional<std::string>& text) {
     if (!value.is_string())

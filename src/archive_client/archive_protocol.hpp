@@ -32,9 +32,9 @@ struct ReportPeriod {
 
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
-    /// The members `before`, `after` and `epoch` must be unset, because their values have a meaning only in the history of one
-    /// node. With `profiles`, each receipt in the answer has an additional member `profile`. The value of `profile` is
-    /// hexadecimal digits, or null.
+    /// The members `before`, `after` and `epoch` must be unset, because these members refer to the history of a single node. With
+    /// `profiles`, each receipt in the answer has an additional member `profile`. The value of `profile` is hexadecimal digits,
+    /// or null.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run. Each
     /// receipt comes from one of the hosts on which the job ran. If `allHostsOf` is set, all members of `filter` except
@@ -62,9 +62,9 @@ Result<ReportTable> decodeReportTable(std::string_view line);
 /// Returns the last line of an answer, with the line break. If the last line contains no error, no receipt is missing in the
 /// answer.
 std::string encodeEnd(const Result<void>& outcome);
-/// Reads a line of an answer. The caller of decodeEnd() has to remove the line break at the end of `line`. Returns the outcome if
-/// the line is the last line of the answer. Returns nullopt if the line is a receipt. If the line begins with the member `error`,
-/// but decodeEnd() cannot read the rest of the line, the error is Internal.
+/// Reads a line of an answer. The caller of decodeEnd() has to remove the line break at the end of `line`. If the line is the
+/// last line of the answer, decodeEnd() returns the outcome of the request. Returns nullopt if the line is a receipt. If the line
+/// begins with the member `error`, but decodeEnd() cannot read the rest of the line, the error is Internal.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

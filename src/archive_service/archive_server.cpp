@@ -40,7 +40,7 @@ struct ArchiveServer::Connection {
     uid_t countsAs;                ///< the user for whom the server counts the requests
     std::shared_ptr<void> counted; ///< null for root
     MonotonicTime deadline;        ///< the time at which the server closes the connection
-    MonotonicTime lastMoment;      ///< the latest time to which the server may move `deadline`
+    MonotonicTime lastMoment;      ///< the server never moves `deadline` beyond this time
     State state = State::Receiving;
     std::string text = {}; ///< while `state` is Receiving, the received part of the request; later, a page of the answer
     std::size_t sent = 0;  ///< how many bytes of the page the server has sent
@@ -114,7 +114,8 @@ void ArchiveServer::acceptSome() {
         else if (errno == EAGAIN)
             return;
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // Without the pause, the service would use a whole CPU while the process has no free file descriptor.
+            // If acceptSome() returned without a pause, the service would use a whole CPU while the process has no free file
+            // descriptor.
             ::poll(nullptr, 0, pollTimeout(kPauseWithoutDescriptors));
             return;
         }

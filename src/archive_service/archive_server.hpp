@@ -33,9 +33,9 @@ public:
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< `countsAs` learns the subordinate ids from events of `loop`, so serve() handles these events
+        SdEventLoop& loop; ///< serve() runs `loop`, because `countsAs` gets the subordinate ids from events of `loop`
         DescriptorCloser& closer;
-        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id; does not change an ordinary user id
+        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id; returns other ids unchanged
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer
     };
     /// `listener` must not block.

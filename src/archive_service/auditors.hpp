@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A separate
-/// thread asks the user database again and again, because a directory service may take long to answer.
+/// Knows who is allowed to see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A
+/// separate thread asks the user database again and again, because a directory service may take long to answer.
 class Auditors {
 public:
     /// A function of the type Look returns the user ids of all members of pinfold-admin and pinfold-audit. The thread of Auditors
@@ -27,9 +27,9 @@ public:
     Auditors(const Auditors&) = delete;
     Auditors& operator=(const Auditors&) = delete;
 
-    /// Returns whether the user may see all receipts. Until the user database has answered for the first time, the error is
-    /// Unreachable for all users except root. If seesAll() returned false in place of the error, an auditor could mistake their
-    /// own receipts for the receipts of all users.
+    /// Returns true if the user is allowed to see all receipts. Until the user database has answered for the first time, the
+    /// error is Unreachable for all users except root. If seesAll() returned false in place of the error, an auditor could
+    /// mistake their own receipts for the receipts of all users.
     Result<bool> seesAll(uid_t uid) const;
 
 private:

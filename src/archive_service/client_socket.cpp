@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-/// Receives bytes from the socket. Does not receive bytes that came with a descriptor.
+/// Receives bytes from the socket. If a descriptor came with the bytes, receiveBytes() fails with EBADMSG, and leaves the bytes
+/// in the socket's queue.
 ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
     iovec part{buffer, size};
     msghdr message{};

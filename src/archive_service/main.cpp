@@ -46,12 +46,12 @@ constexpr Microseconds kPatienceWithFile = 2s;
 // archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
-// Only one thread of the process may use the user database at a time. The mutex is global, because a thread may still hold the
-// mutex when main() returns.
+// Only one thread of the process is allowed to use the user database at a time. The mutex is global, because a thread can still
+// hold the mutex when main() returns.
 std::mutex userDatabase;
 
 /// `look` is a function of os/user_database.hpp. Returns a function that never calls `look` in two threads at the same time.
-/// Several threads may call the returned function.
+/// Several threads can call the returned function at the same time.
 template <class Found, class What> auto oneAtATime(Found (*look)(What)) {
     return [look](What what) {
         const std::lock_guard lock(userDatabase);
@@ -101,7 +101,7 @@ void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
 }
 
 int run(int argc, char** argv) {
-    Microseconds idle = 5min; // the service exits after this time without a connection
+    Microseconds idle = 5min; // how long the service waits for a connection before it exits
     const auto setIdle = [&idle](const std::string& text) -> Result<void> {
         const auto time = parseDuration(text);
         idle = time ? *time : idle;

@@ -13,7 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// PostgreSQL accepts times until the year 294276, and gmtime_r(3) accepts even later times. No job ends after the year 9999.
+/// PostgreSQL accepts times until the year 294276, and gmtime_r(3) accepts even later times. kLastTime is the end of the year
+/// 9999.
 constexpr auto kLastTime = fromUsec<RealTime>(253'402'300'799'999'999);
 
 const char* wordOf(JobOutcome outcome) {
@@ -101,9 +102,9 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
-// A node that was taken over can write the name of another host into its receipts. If the host name in the receipt differs from
-// the name in the node's certificate, the name in the certificate replaces the host name. The query compares the two host names
-// only up to the first dot.
+// An attacker who controls a node can write the name of another host into the node's receipts. If a receipt names another host
+// than the node's certificate, kBody has the name in the certificate. The query compares the two host names only up to the first
+// dot.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
@@ -147,9 +148,9 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 
 // The newest run is the run that started last, and not the run that ended last. If a node went down during an earlier run, the
 // node may write the receipt of this run days later. The end time in a late receipt may be after all end times of the newest run.
-// Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. A receipt describes an earlier job if its end
-// time is more than a day before all start times in newer receipts. The clocks of the hosts may differ, so the query ignores gaps
-// of less than a day between two runs.
+// Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If a receipt's end is more than a day before the
+// earliest start in all newer receipts, the receipt describes another job. The clocks of the hosts can differ, so the query
+// ignores gaps of less than a day between two runs.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

@@ -38,7 +38,7 @@ struct ReceiptPlace {
     std::string id;
 };
 
-/// Says which receipts a caller asks for, and which receipts the caller may see.
+/// Says which receipts a caller asks for, and which receipts the caller is allowed to see.
 struct ReceiptSelection {
     ReceiptFilter filter;
     /// If `visibleTo` is set, the selection has only receipts of the user `visibleTo`, no matter what `filter` says.
@@ -60,7 +60,7 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 /// Formats a time as text that PostgreSQL can read. A time after the year 9999 becomes the end of that year.
 std::string timestamp(RealTime time);
 
-/// Selects the newest run of a job. If `visibleTo` is set, newestRunQuery() selects only a run of the user `visibleTo`. The
+/// Selects the newest run of a job. If `visibleTo` is set, newestRunQuery() ignores the runs of all users except `visibleTo`. The
 /// result has no row or one row, with the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 

@@ -12,8 +12,8 @@ namespace {
 // new connection must together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
-// The database server ends a statement after ten seconds. The client waits for twelve seconds, so that the server's time limit is
-// over before the client would close the connection.
+// The database server ends a statement after ten seconds. The reader waits for twelve seconds, so that the server ends the
+// statement before the reader closes the connection.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
 // The queries of the site report sort many receipts. PostgreSQL sorts receipts twice as fast in memory as on the disk.
@@ -132,8 +132,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // If the reader cannot connect to the database, only an administrator can repair the cause, so the error is always
-        // Unreachable.
+        // The error is always Unreachable, because a user cannot repair the cause of a failed connection to the database.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;
@@ -148,8 +147,8 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // If the database refuses the query, the service pinfold-archive lacks a right. The error Denied would tell the user that the
-    // user lacks a right, so run() returns the error Internal.
+    // If the database refuses the query, the service pinfold-archive lacks a right. run() does not return the error Denied,
+    // because Denied would mean that the user lacks a right.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

@@ -20,7 +20,7 @@ namespace pinfold {
 struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
-    std::uint32_t left = 0;                     ///< how many more receipts may go into the answer
+    std::uint32_t left = 0;                     ///< the maximum number of further receipts in the answer
     bool begun = false;                         ///< true if the first page of the answer has been read
     std::optional<ReceiptPlace> after = {};     ///< the last receipt that the answer has so far
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
@@ -34,7 +34,7 @@ struct ReceiptPage {
 
 /// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, requests
 /// in all threads fail immediately. A request that fails because the database is down gets the error that Outage has stored.
-/// Several threads may use the same Outage object.
+/// Several threads can use one Outage object at the same time.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;
@@ -57,8 +57,8 @@ public:
     ReceiptReader(const PostgresServer& server, Outage& outage, const std::filesystem::path& reports)
         : server_(server), outage_(outage), reports_(reports) {}
 
-    /// Reads the next page of the answer. A page of the site report has one table. The errors are Unreachable, TimedOut and
-    /// Internal. If the database is down, nextPage() returns Unreachable within three seconds. The error is TimedOut if the
+    /// Reads the next page of the answer. A page of the site report has one table. nextPage() can fail with Unreachable, TimedOut
+    /// or Internal. If the database is down, nextPage() returns Unreachable within three seconds. The error is TimedOut if the
     /// server has worked on a page of receipts for ten seconds, or on a table for two minutes.
     Result<ReceiptPage> nextPage(ReceiptRequest& request);
 

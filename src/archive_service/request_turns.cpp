@@ -32,7 +32,7 @@ std::optional<RequestTurns::Item> RequestTurns::take() {
 }
 
 /// RequestTurns serves the users in turn, in the order of their user ids. Returns a request of the user whose turn is next, or
-/// nullopt if no user may have a turn.
+/// nullopt if no waiting request can start now.
 std::optional<RequestTurns::Item> RequestTurns::next() {
     const auto mayHaveTurn = [](const auto& entry) { return !entry.second.waiting.empty() && entry.second.atWork < kMostAtOnce; };
     auto user = std::find_if(users_.upper_bound(last_), users_.end(), mayHaveTurn);

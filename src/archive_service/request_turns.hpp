@@ -18,8 +18,8 @@ struct ReceiptRequest;
 
 /// Distributes the requests among the threads. Users take turns. If a user sends many requests, these requests wait for each
 /// other, but do not delay the requests of other users. The threads work on at most kMostAtOnce requests of one user at the same
-/// time. Even if all requests of one user are slow, some threads stay free for the requests of other users. Several threads may
-/// use the same RequestTurns object.
+/// time. Even if all requests of one user are slow, some threads stay free for the requests of other users. Several threads can
+/// use one RequestTurns object at the same time.
 class RequestTurns {
 public:
     static constexpr std::size_t kMostAtOnce = 2;

@@ -21,8 +21,8 @@ Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
 /// Returns the grace time, or nullopt if the options have no grace time.
 Result<std::optional<Microseconds>> decodeStopOptions(const Dict& options);
-/// Returns the value of the boolean option `name`, which is the only option of the method. If `options` lacks the option, the
-/// value is false.
+/// Returns the value of the boolean option `name`. Call decodeFlag() for a D-Bus method that has no option except `name`. If
+/// `options` lacks the option, the value is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
 /// Refuses every option. A client has passed `options` to a method that has no options yet.
 Result<void> decodeNoOptions(const Dict& options);

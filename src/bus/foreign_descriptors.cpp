@@ -47,11 +47,11 @@ bool exchange(std::span<int> descriptors) {
     return complete;
 }
 
-/// Replaces the descriptors of a message by stand-ins. A message may announce more descriptors than have come. libsystemd drops
-/// the incomplete message, but does not close the descriptors that have come. If the kernel has not passed on all descriptors of
-/// a message (MSG_CTRUNC), libsystemd disconnects from the bus. exchangeAll() closes the descriptors of an incomplete message,
-/// and clears the flag MSG_CTRUNC. exchangeAll() is noexcept, because a C++ exception must not pass through the C code of
-/// libsystemd.
+/// Replaces the descriptors of a message by stand-ins. A message can announce more descriptors than the kernel has delivered.
+/// libsystemd drops the incomplete message, but does not close the descriptors that have come. If the kernel has not passed on
+/// all descriptors of a message (MSG_CTRUNC), libsystemd disconnects from the bus. exchangeAll() closes the descriptors of an
+/// incomplete message, and clears the flag MSG_CTRUNC. exchangeAll() is noexcept, because a C++ exception must not pass through
+/// the C code of libsystemd.
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -76,9 +76,9 @@ ForeignDescriptors::ForeignDescriptors(int busSocket, DescriptorCloser& closer) 
 
 ForeignDescriptors::~ForeignDescriptors() {
     watchedSocket = -1;
+    // close(2) can wait for a socket (SO_LINGER). When the process ends, the kernel closes the descriptors without waiting.
     for (auto& [number, original] : received)
-        (void)original.release(); // close(2) could linger on a socket here; when the process ends, the kernel closes the
-                                  // descriptor without lingering
+        (void)original.release();
 }
 
 std::shared_ptr<void> ForeignDescriptors::takeOver(uid_t owner) {

@@ -24,16 +24,16 @@ public:
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts all descriptors that
-    /// takeOver() has taken as descriptors of the user `owner`. The caller keeps the returned pointer. When the last copy of the
-    /// returned pointer is destroyed, the DescriptorCloser closes the descriptors. Returns null if no descriptor has come.
+    /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts all taken descriptors
+    /// as descriptors of the user `owner`. The caller keeps the returned pointer. When the last copy of the returned pointer is
+    /// destroyed, the DescriptorCloser closes the descriptors. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< maps the counter value of a stand-in to the original descriptor
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< maps a stand-in's counter value to the replaced descriptor
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

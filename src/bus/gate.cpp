@@ -50,7 +50,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // ManagerObject itself finds out who calls its methods, so the gate does not hold the calls to ManagerObject.
+    // ManagerObject asks the bus who calls, so the gate does not hold back a call to ManagerObject.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);

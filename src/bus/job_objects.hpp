@@ -21,8 +21,8 @@ struct FoundJob {
     sdbus::IProxy* proxy = nullptr; ///< makes messages
 };
 
-/// Implements the objects /org/pinfold1/job/<label> on the bus, one for each live job. Everyone may read the properties of a
-/// job's object, because they contain nothing private.
+/// Implements the objects /org/pinfold1/job/<label> on the bus, one for each live job. Every user is allowed to read the
+/// properties of a job's object, because the properties contain nothing private.
 ///
 /// JobObjects uses libsystemd, because one table of libsystemd describes the objects of all jobs (sd_bus_add_fallback_vtable(3)).
 /// An object of sdbus-c++ has a table of its own, and takes 4 KiB of memory. All functions throw sdbus::Error if libsystemd

@@ -61,13 +61,13 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        // If the gate has counted the call, pinfoldd charges the caller for the CPU time of reading the message, too.
+        // If the gate has counted the call, the charged CPU time includes the time for reading the message.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, fmt::format("too many calls of user {}: wait a second", caller->uid)});
         guardedCall([&] {
-            // pinfoldd first checks whether the caller may make the request, and then reads the rest of the request. When
-            // pinfoldd has read the whole request, JobManager checks the rights that depend on the owner of the job.
+            // pinfoldd first checks whether the caller is allowed to make the request, and then reads the rest of the request.
+            // When pinfoldd has read the whole request, JobManager checks the rights that depend on the owner of the job.
             const auto action = actionOf(call.method);
             const auto admitted =
                 action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});

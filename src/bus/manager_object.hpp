@@ -119,8 +119,8 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // If pinfoldd has only lost the bus, the exception does not show a bug, so pinfoldd logs no unexpected error. If
-            // pinfoldd has lost the bus, the event loop notices the loss, and pinfoldd starts again.
+            // A lost connection to the bus is not a bug of pinfoldd, so pinfoldd logs no unexpected error. If pinfoldd has lost
+            // the bus, the event loop notices the loss, and pinfoldd starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

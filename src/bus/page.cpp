@@ -34,7 +34,7 @@ std::size_t bytesOf(const sdbus::Variant& value) {
     return bytes;
 }
 
-/// Counts the entries of the dictionary, and the entries of all dictionaries in it.
+/// Counts the entries of `dict`, and the entries of all dictionaries that `dict` contains.
 std::size_t valuesOf(const Dict& dict) {
     auto values = dict.size();
     for (const auto& [name, value] : dict)

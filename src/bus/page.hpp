@@ -20,7 +20,7 @@ public:
     /// Adds an entry. If the page is full, add() returns false and does not add `entry`. If the page is empty, add() adds even an
     /// entry that is larger than a page.
     bool add(Dict entry);
-    /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
+    /// Returns the entries of the page. The caller sets `more` if the list possibly has entries that the caller has not passed to
     /// add(). If `more` is true, or if the page was full, take() puts a mark into the last entry of the page. The mark tells the
     /// client that the list may have entries after the marked entry.
     std::vector<Dict> take(bool more) &&;

@@ -89,7 +89,8 @@ std::string filledIn(std::string_view text, const PostgresServer& server) {
                        fmt::arg("user", server.user), fmt::arg("database", server.database));
 }
 
-/// With PQERRORS_VERBOSE, libpq adds lines for developers of PostgreSQL. withoutLocations() removes these lines from the message.
+/// With PQERRORS_VERBOSE, libpq adds lines for developers of PostgreSQL. withoutLocations() removes the lines that begin with
+/// `LOCATION:`.
 std::string withoutLocations(std::string_view message) {
     std::string out;
     while (!message.empty()) {

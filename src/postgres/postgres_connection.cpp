@@ -20,7 +20,7 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
-// Every host may change the default settings of its database role. A changed default setting affects all hosts with the same
+// Every host can change the default settings of its database role. A changed default setting affects all hosts with the same
 // role. An attacker who controls one host must not be able to stop other hosts by changing the role's settings. Each connection
 // replaces the role's settings with the fixed values in kSettings.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
@@ -91,7 +91,8 @@ ErrorCode codeOf(std::string_view sqlState) {
         return ErrorCode::Denied;
     if (sqlState == "57014" || sqlState == "55P03") // a statement or a lock has reached the server's own time limit
         return ErrorCode::TimedOut;
-    // The connection is lost, the server shuts down or starts, or the server has too many connections.
+    // The SQLSTATE 08xxx means that the connection is lost. 57Pxx means that the server shuts down or starts. 53300 means that
+    // the server has too many connections.
     if (sqlState.starts_with("08") || sqlState.starts_with("57P") || sqlState == "53300")
         return ErrorCode::Unreachable;
     return ErrorCode::Internal;

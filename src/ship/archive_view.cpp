@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-/// The time in the server's answer may be arbitrarily far from the node's time. The difference between the clocks may be too
+/// The time in the server's answer can be arbitrarily far from the node's time. The difference between the two times can be too
 /// large for a signed number.
 std::chrono::microseconds toSigned(Microseconds duration) {
     constexpr auto kMost = std::chrono::microseconds::max();

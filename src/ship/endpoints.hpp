@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the node and the archive as pinfold-ship sees them. pinfold-ship carries receipts from the node to the archive. The
-// unit tests have their own classes that implement the node and the archive.
+// Declares the interfaces through which pinfold-ship reads the node's receipts and writes to the archive. pinfold-ship carries
+// receipts from the node to the archive. The unit tests have their own classes that implement the node and the archive.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,7 +17,7 @@ namespace pinfold {
 class NodeReceipts {
 public:
     virtual ~NodeReceipts() = default;
-    /// Returns the receipts that match the filter. The errors are those of ManagerClient::receipts().
+    /// Returns the receipts that match the filter. list() can return every error that ManagerClient::receipts() can return.
     virtual Result<std::vector<Receipt>> list(const ReceiptFilter& filter) = 0;
 };
 
@@ -26,11 +26,11 @@ class Archive {
 public:
     virtual ~Archive() = default;
     /// Returns the sequence up to which the archive has all receipts of the epoch. The result is 0 if the archive does not know
-    /// the epoch. The errors are those of PostgresConnection::connect() and PostgresConnection::run().
+    /// the epoch. position() can return every error of PostgresConnection::connect() and of PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
     /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
     /// between the archive's position and the first receipt of `lot` are missing. put() can fail with the same errors as
-    /// position(). If put() fails, the archive may still have stored the receipts of `lot`.
+    /// position(). If put() fails, it is possible that the archive has stored the receipts of `lot`.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 

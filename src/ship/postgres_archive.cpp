@@ -15,7 +15,7 @@ namespace pinfold {
 namespace {
 
 // put() with 500 receipts takes about 50 ms without profiles, and about 100 ms with profiles. The time limits are long enough for
-// a busy archive, and end a call if the archive never answers.
+// a busy archive. If the archive never answers, a call fails at its time limit.
 constexpr Microseconds kConnect = 10s;
 constexpr Microseconds kPosition = 20s;
 constexpr Microseconds kPut = 60s;
@@ -26,7 +26,7 @@ constexpr const char* kPutLot = "SELECT \"position\", (extract(epoch FROM server
                                 " timestamptz 'epoch' + $7::bigint * interval '1 microsecond', $8::text[], $9::bytea[])";
 constexpr const char* kInvalidParameter = "22023";
 
-/// Returns the numbers in the archive's answer. numbersOf() checks the answer, because a faulty archive may send anything.
+/// Returns the numbers in the archive's answer. numbersOf() checks the answer, because a faulty archive can send any answer.
 template <std::size_t N> Result<std::array<std::uint64_t, N>> numbersOf(const PostgresRows& answer) {
     if (answer.rows.size() != 1 || answer.rows.front().size() != N)
         return Error{ErrorCode::Internal,
@@ -64,7 +64,7 @@ std::string arrayText(const std::vector<std::string>& texts) {
 Result<void> PostgresArchive::connect() {
     if (connection_)
         return {};
-    // A certificate may be renewed at any time, so each new connection reads the certificate's file again.
+    // An administrator can renew the certificate at any time, so each new connection reads the certificate's file again.
     auto certificate = readCertificate(config_.certificate);
     if (!certificate)
         return certificate.error();

@@ -20,8 +20,8 @@ namespace pinfold {
 /// again after an error.
 class PostgresArchive : public Archive {
 public:
-    /// The time after which an unused connection is closed. Unused connections must not stay open. Each connection is a process
-    /// of the server, and a site has thousands of nodes.
+    /// The time after which an unused connection is closed. Unused connections must not stay open, because thousands of nodes can
+    /// connect, and each connection takes a process of the server.
     static constexpr Microseconds kIdle = 10s;
 
     PostgresArchive(ArchiveConfig config, std::string bootId) : config_(std::move(config)), bootId_(std::move(bootId)) {}
@@ -34,7 +34,7 @@ public:
     /// Returns the time at which rest() will close the connection, or nullopt if there is no connection.
     std::optional<BootTime> restsAt() const { return connection_ ? std::optional(used_ + kIdle) : std::nullopt; }
 
-    /// Returns the certificate of this node that pinfold-ship used for the last connection.
+    /// Returns the certificate that pinfold-ship used for the last connection.
     const std::optional<Certificate>& certificate() const { return certificate_; }
     /// Returns what the archive's newest answer says about this node; unset before the first answer.
     const std::optional<ArchiveView>& view() const { return view_; }

@@ -7,20 +7,20 @@
 
 namespace pinfold {
 
-/// Decides when pinfold-ship sends the next lot of receipts. Thousands of nodes send receipts to one archive. Many nodes may
-/// start, or may lose their connection to the archive, within one second. Schedule chooses random times, so that the nodes do not
-/// all send receipts at the same moment.
+/// Decides when pinfold-ship sends the next lot of receipts. Thousands of nodes send receipts to one archive. Many nodes can
+/// start, or can lose their connection to the archive, in the same second. Schedule chooses random times, so that the nodes do
+/// not all send receipts at the same moment.
 class Schedule {
 public:
-    static constexpr Microseconds kFirst = 2s; ///< the longest time from the start to the first lot of receipts
+    static constexpr Microseconds kFirst = 2s; ///< the longest time from the start of pinfold-ship to the first lot of receipts
     /// The longest time after which pinfold-ship sends a new receipt, if the archive answers.
     static constexpr Microseconds kLongest = 60s;
-    /// After this time without new receipts, pinfold-ship sends a lot without receipts.
+    /// If no receipt has come for the time kHeartbeat, pinfold-ship sends a lot without receipts.
     static constexpr Microseconds kHeartbeat = 5min;
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
-    /// The longest time until pinfold-ship tries again after a failure of pinfoldd. Many nodes call one archive, but only one
-    /// pinfold-ship calls pinfoldd, so kMostLocalRetry is shorter than kMostRetry.
+    /// The longest time between a failed call of pinfoldd and the next attempt. kMostLocalRetry is shorter than kMostRetry,
+    /// because only one pinfold-ship calls pinfoldd, but many nodes call the archive.
     static constexpr Microseconds kMostLocalRetry = 30s;
 
     /// `random` returns numbers from 0 to 1.
@@ -37,8 +37,8 @@ public:
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when the cause of the last failure may have ended. After retry(), pinfold-ship tries to send receipts again
-    /// immediately.
+    /// Call retry() when the cause of the last failure has possibly ended. After retry(), pinfold-ship tries to send receipts
+    /// again immediately.
     void retry(BootTime now);
 
     /// Returns the time at which pinfold-ship must send the next lot of receipts.

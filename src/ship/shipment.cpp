@@ -72,8 +72,8 @@ Result<void> Shipment::locate() {
         return {};
     located_ = true;
     // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. After
-    // somebody has restored an older history, new receipts get sequences that the archive already has. Shipment must send the
-    // next receipts, although their sequences are below the archive's position.
+    // somebody has restored an older history, new receipts get sequences that the archive already has. Shipment must send the new
+    // receipts, although their sequences are below the archive's position.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
     return {};
 }

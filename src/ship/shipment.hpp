@@ -12,9 +12,9 @@
 
 namespace pinfold {
 
-/// Carries receipts from the node to the archive, in lots of several receipts. The next lot begins with the first receipt that
-/// the archive does not have. Shipment asks the archive for its position at the beginning and after each error. Shipment works
-/// even after a lost answer, and even if the archive was restored from a backup.
+/// Sends the node's receipts to the archive, one Lot after the other. The next lot begins with the first receipt that the archive
+/// does not have. At the beginning and after each error, Shipment asks up to which sequence the archive has all receipts.
+/// Shipment works even after a lost answer, and even if the archive was restored from a backup.
 class Shipment {
 public:
     /// After the start of pinfold-ship, Shipment sends the last kResent receipts again, because pinfoldd may have changed these
@@ -51,8 +51,8 @@ public:
     void amended(const std::string& key);
     /// Tells Shipment to send the newest receipts again in the next call of step().
     void resendRecent();
-    /// In the next step, Shipment will ask the node for its newest sequence, and the archive for its position. While pinfoldd was
-    /// stopped, somebody may have restored an older copy of its history.
+    /// In the next step, Shipment will ask the node for its newest sequence, and the archive for its position. Call relocate()
+    /// after a restart of pinfoldd, because somebody has possibly restored an older copy of pinfoldd's history.
     void relocate() { located_ = false; }
 
     /// Sends the next new receipts to the archive, but not more than fit into one lot. If there are no new receipts, Shipment
@@ -92,7 +92,7 @@ private:
     std::uint32_t limit_ = Lot::kMostReceipts;
     /// True if the archive refused the last lot of receipts, because the archive lacks earlier receipts.
     bool behind_ = false;
-    Side asked_ = Side::Node; ///< says whether Shipment last asked the node or the archive
+    Side asked_ = Side::Node; ///< the side to which Shipment's last call went: the node or the archive
     std::uint64_t taken_ = 0; ///< the value of Step::receipts for the step that runs now
 };
 

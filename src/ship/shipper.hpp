@@ -33,7 +33,7 @@ public:
 
     void heard(const Event& event);
     /// Call busLost() when the connection to the bus was lost, or when an attempt to connect to the bus failed. After a call of
-    /// busLost(), Shipper may miss events of pinfoldd.
+    /// busLost(), Shipper can miss events of pinfoldd.
     void busLost(const Error& error);
     /// Call busFound() when the connection to the bus works.
     void busFound();

@@ -57,8 +57,8 @@ path bootstrapDirectory() {
     return from == std::string::npos ? path() : path(text.substr(from, to - from));
 }
 
-/// Returns the cores of each CPU socket. Topology uses the lowest CPU of a core as the core's number. Within each CPU socket,
-/// the cores are sorted by number. The CPU sockets are sorted by the number of the first core.
+/// Returns the cores of each CPU socket. Topology uses the lowest CPU of a core as the core's number. Within each CPU socket, the
+/// cores are sorted by number. The CPU sockets are sorted by the lowest core number in each socket.
 std::vector<std::vector<unsigned>> coresBySocket(const Topology& topology) {
     std::map<unsigned, std::set<unsigned>> ofPackage;
     for (const auto& place : topology.cpus)

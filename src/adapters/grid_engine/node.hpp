@@ -20,8 +20,8 @@ namespace pinfold {
 /// The message of the error lists the searched directories.
 Result<std::string> findRealShepherd();
 
-/// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (If the name
-/// service does not know the user of a job, sge_execd itself holds the job.)
+/// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (sge_execd puts a
+/// job on hold if the name service does not know the job's user.)
 Result<JobOwner> findOwner(const std::string& name);
 
 /// Returns all hyper-threads of the given cores, or an empty list if the node does not have the cores.

@@ -14,9 +14,9 @@
 
 namespace pinfold {
 
-/// Lists numbers that a shepherd can write to the file exit_status. Each number tells Grid Engine what to do with the job. Grid
-/// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes one of the numbers in
-/// GridEngineVerdict for an interactive job, qrsh fails.
+/// GridEngineVerdict contains the numbers that grid-engine-shepherd can write to the file exit_status. Each number tells Grid
+/// Engine what to do with the job. Grid Engine never puts an interactive job or a slave task back into the queue. If a shepherd
+/// writes one of the numbers in GridEngineVerdict for an interactive job, qrsh fails.
 enum class GridEngineVerdict : int {
     /// The job goes back to its old place in the queue. Grid Engine puts the queues of the host into state E, and stores the
     /// reason for the failure. (If the queues did not get state E, a node that cannot start jobs would attract all waiting jobs,
@@ -38,11 +38,11 @@ GridEngineVerdict verdictOn(ErrorCode failure);
 /// shepherd's own exit status says only how the shepherd ended.)
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
-/// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
-/// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
-/// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on
-/// this host, each task has its own shepherd and its own file "usage". For a job with several tasks, usageWithReceipt() changes
-/// nothing. If usageWithReceipt() used the receipt, each shepherd would report the resources of the whole job.
+/// Returns new contents for Grid Engine's file "usage". If a time or a memory value in the receipt is larger than the value in
+/// the file, the receipt's value replaces the file's value. The shepherd's figures leave out two kinds of processes: processes
+/// for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on this host, each
+/// task has its own shepherd and its own file "usage". For a job with several tasks, usageWithReceipt() changes nothing. If
+/// usageWithReceipt() used the receipt, each shepherd would report the resources of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// Returns the text that grid-engine-shepherd writes into Grid Engine's file "usage". pinfold calls usageOfKilled() if a signal

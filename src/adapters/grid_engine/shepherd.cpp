@@ -129,8 +129,7 @@ void Shepherd::becomeAdmin() const {
 
 /// Writes grid-engine-shepherd's own process id into the file "pid" of the spool directory. After a restart, sge_execd sends
 /// signals to the process in the file "pid". When the process in the file "pid" ends, sge_execd frees the job's slot. The file
-/// "pid" must not name the real shepherd, because the real shepherd freezes together with the job, and ends before the job is
-/// over.
+/// "pid" must not name the real shepherd. The real shepherd freezes together with the job, and ends before the job is over.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;

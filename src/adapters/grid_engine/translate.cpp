@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// If a memory limit is lower than kLeastMemory (in bytes), pinfold raises the limit to kLeastMemory. The real shepherd uses the
-// same minimum (LIMIT_VMEM_MIN), because the shepherd could not run with less memory.
+// If a memory limit is lower than kLeastMemory (in bytes), pinfold raises the limit to kLeastMemory. kLeastMemory is equal to
+// LIMIT_VMEM_MIN of the real shepherd, because the real shepherd could not run with less memory.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // the maximum length of the job's core binding, in characters
@@ -48,8 +48,8 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 }
 
 /// Returns the value of `name` as a text for the receipt. fact() returns nullopt if two lines with the name have different
-/// values. A user can add a line, for example to change the job's account. sge_execd writes a line for each name, even if the
-/// value is "none".
+/// values. A user can add a line to the file, for example to change the job's account. sge_execd writes a line for each name,
+/// even if the value is "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;
@@ -57,7 +57,7 @@ std::optional<std::string> fact(const GridEngineConfig& config, const std::strin
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// Holds the parts of the spool directory's path. Only sge_execd chooses the path of the spool directory.
+/// Holds the parts of the spool directory's path. sge_execd, and not the job's user, chooses the path of the spool directory.
 struct Place {
     std::string job;
     std::string task; ///< the number of the array task; 1 if the job is not an array
@@ -129,8 +129,8 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     return limits;
 }
 
-/// Returns the CPUs that the queue may use (the value "processors"). All jobs of the queue share the queue's CPUs. pinfold limits
-/// the job to the queue's CPUs, but does not reserve the CPUs for the job.
+/// Returns the CPUs that the queue is allowed to use (the value "processors"). All jobs of the queue share the queue's CPUs.
+/// pinfold limits the job to the queue's CPUs, but does not reserve the CPUs for the job.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))
@@ -178,8 +178,7 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // If the type of the binding is "env_" or "pe_", Grid Engine only tells the job which cores to use, and does not bind the
-    // job.
+    // With the types "env_" and "pe_", Grid Engine does not bind the job to cores, but tells the job which cores to use.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');

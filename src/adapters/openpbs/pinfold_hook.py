@@ -2,7 +2,8 @@
 """An administrator uses qmgr to import this file into a hook with the name pinfold (docs/schedulers/openpbs.md).
 
 MoM runs the hook as root, in a new interpreter for each event. The hook's code is in a Python package that is installed together with
-pinfold on each node. The hook's code always has the version of pinfoldd on the node, so an upgrade of pinfold needs no qmgr.
+pinfold on each node. The hook's code always has the version of pinfoldd on the node. After an upgrade of pinfold, nobody has to import the
+hook again.
 """
 
 import sys

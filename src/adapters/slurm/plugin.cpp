@@ -42,7 +42,7 @@ static_assert(kSlurmBatchStep == SLURM_BATCH_SCRIPT);
 
 constexpr int kFailed = -1; // some callers of SPANK's functions treat a value above 0 as a success
 
-/// No exception may reach Slurm's C code.
+/// Calls `hook` and catches its exceptions, because an exception must not pass through Slurm's C code.
 template <class F> int guarded(F&& hook) noexcept {
     try {
         return hook();
@@ -70,8 +70,8 @@ std::string groupOf(spank_t spank) {
     return spank_get_item(spank, S_JOB_GID, &gid) == ESPANK_SUCCESS ? std::to_string(gid) : "";
 }
 
-/// Returns the facts about the job that pinfoldd stores in the job's receipt. If the batch script runs on another node, slurmd
-/// passes the account, the partition and the nodes only to the epilogue.
+/// Returns the facts that pinfoldd stores in the job's receipt. If the batch script runs on another node, slurmd passes the
+/// account, the partition and the nodes only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };
     auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
@@ -121,15 +121,15 @@ int join(spank_t spank, pid_t process) {
 }
 
 /// Hands the standard error of the batch script over to pinfoldd. pinfoldd treats the request of handOver() as a repetition of
-/// join()'s request, because both requests have the same leader. If the request fails, the job continues, because only pinfoldd's
-/// lines in the job's output are missing.
+/// join()'s request, because both requests have the same leader. If the request fails, the job continues without pinfoldd's lines
+/// in its output.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
         return 0;
     const auto cgroups = readFile(AT_FDCWD, "/proc/self/cgroup");
     if (!cgroups || !isInBatchScope(*cgroups, jobId))
-        return 0; // pinfold leaves the job alone, or the job runs without a scope
+        return 0; // the batch script is not in a scope of pinfold
     if (const auto done = handOverOutput(slurmKey(jobId)); !done)
         slurm_info("pinfold: job %u gets no warnings in its output: %s", jobId, done.error().message.c_str());
     return 0;

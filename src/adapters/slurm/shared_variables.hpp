@@ -24,8 +24,8 @@ public:
     /// Makes the shared memory. slurmstepd must call prepare() before it forks the tasks.
     Result<void> prepare();
 
-    /// Stores the variables for the child processes. set() does nothing if prepare() has not made the shared memory. If the
-    /// variables are larger than the largest answer of pinfoldd, set() does nothing.
+    /// Stores the variables in the memory that slurmstepd shares with its child processes. set() does nothing if prepare() has
+    /// not made the shared memory. If the variables are larger than the largest answer of pinfoldd, set() does nothing.
     void set(const Variables& variables);
 
     /// Returns the variables that slurmstepd has stored by a call of set().

@@ -31,7 +31,7 @@ public:
     /// Returns a text of one or more lines for the job's owner, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
-    /// Returns the environment variables that pinfoldd sent for the job. slurmstepd and its child processes may call variables().
+    /// Returns the environment variables that pinfoldd sent for the job. slurmstepd and its child processes can call variables().
     /// The result is empty if the tasks have no scope.
     SharedVariables::Variables variables() const { return variables_.get(); }
 

@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Describes a task by the items of SPANK (slurm/spank.h). A comment names the SPANK item of each member.
+/// Describes a task by the items of SPANK (slurm/spank.h). The comment beside each member names the member's SPANK item.
 struct SlurmTask {
     std::uint32_t jobId = 0;  ///< SPANK item S_JOB_ID; each element of an array has its own id
     std::uint32_t stepId = 0; ///< SPANK item S_JOB_STEPID

@@ -43,7 +43,7 @@ std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/
 std::string readJobFile(int directory, const char* name) {
     const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    // pinfold accepts only job files that belong to root. On some sites, users may write to pbs_mom's directory of job files
+    // pinfold accepts only job files that belong to root. Some sites let users write to pbs_mom's directory of job files
     // ($jobdirectory_sticky).
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_size > kMaxJobFile)
@@ -92,8 +92,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// Enters the working directory again with the user's rights, because pbs_mom has entered the directory as root. If the process
-/// stayed in the directory, the process could open files there even if a parent directory is closed to the user.
+/// Enters the working directory again with the user's rights, because pbs_mom has entered the directory as root. Without
+/// enterAgain(), the process could open files in the working directory even if a parent directory is closed to the user.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

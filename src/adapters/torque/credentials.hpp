@@ -17,7 +17,7 @@ namespace pinfold::torque {
 Result<Identity> identify(std::string_view cookie);
 
 /// Permanently changes the process to the given user, the user's group and the user's supplementary groups. After become(), the
-/// working directory is a directory that the user may enter. Error: Denied.
+/// working directory is a directory that the user can enter. Error: Denied.
 Result<void> become(const Identity& identity);
 
 } // namespace pinfold::torque

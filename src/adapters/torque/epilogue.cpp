@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom runs torque-epilogue as epilogue and epilogue.parallel, as root. The epilogue ends the processes that the user's own
-// prologues and epilogues left behind in pbs_mom's cgroup. The epilogue also ends the job on this host, and waits until the job
-// has no process left. pbs_mom limits the time of the epilogue ($prologalarm). If pbs_mom kills the epilogue, pinfoldd still
-// continues to end the job.
+// prologues and epilogues left behind in pbs_mom's cgroup. The epilogue ends the job on this host, and waits until the job has no
+// process left. pbs_mom limits the time of the epilogue ($prologalarm). If pbs_mom kills the epilogue, pinfoldd still continues
+// to end the job.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/script_leftovers.hpp"
 #include "socket_client/say.hpp"

@@ -37,7 +37,7 @@ struct Search {
     ProcessTable table;
     std::string cgroup; ///< the path of pbs_mom's cgroup
     uid_t user = 0;
-    std::optional<BootTime> othersSince; ///< the start of the user's oldest live job besides the ended job (CLOCK_BOOTTIME)
+    std::optional<BootTime> othersSince; ///< the earliest start of a live job of the user, except the ended job (CLOCK_BOOTTIME)
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };
@@ -115,7 +115,7 @@ std::optional<Search> search(const std::string& key, const std::string& user) {
 } // namespace
 
 void endScriptLeftovers(const std::string& key, const std::string& user) {
-    // If jobs may run without a scope, orphans in pbs_mom's cgroup may belong to a running job.
+    // If the site lets jobs run without a scope, an orphan in pbs_mom's cgroup can be a process of a running job.
     if (siteRunsUnconfined({ErrorCode::Unreachable, ""}))
         return;
     const auto wanted = search(key, user);

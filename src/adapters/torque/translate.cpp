@@ -24,7 +24,8 @@ constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"};
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // the maximum number of slots that OpenJob accepts
 
-/// Lists the positions of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
+/// Each enumerator is the position of an argument of the prologue or the epilogue (see "Prologue and Epilogue Scripts" in
+/// Torque's manual).
 enum Argument {
     kJobId = 1,
     kUser = 2,
@@ -254,8 +255,8 @@ Result<Task> startedTask(const Environment& environment) {
     if (!key)
         return key.error();
     // A program that spawns a task passes the task's environment variables to pbs_mom. pbs_mom itself adds only one variable
-    // after the variables of the program: PBS_VNODENUM. The code must not use PBS_TASKNUM and PBS_NODENUM, because they may be
-    // copies of the batch script's variables. Virtual node 0 is on the mother superior.
+    // after the variables of the program: PBS_VNODENUM. PBS_TASKNUM and PBS_NODENUM can be copies of the batch script's
+    // variables, so the code must not use PBS_TASKNUM and PBS_NODENUM. Virtual node 0 is on the mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

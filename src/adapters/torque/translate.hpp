@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The
 // functions of torque/translate.hpp do no I/O. The functions trust job ids and user names, because only pbs_mom writes ids and
-// names. The functions do not trust the resource list of a job and the environment of a task, because users can change both
-// texts.
+// names. The functions trust neither a job's resource list nor a task's environment, because users can change the list and the
+// environment.
 #pragma once
 
 #include "base/result.hpp"
@@ -29,7 +29,7 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 using Words = std::vector<std::string>;
 
 /// Returns the key of a job, such as "torque.4711.server" for "4711.server". An id of an array task looks like "12[3].server".
-/// The key of a job contains the server's name, because two Torque servers may give the same number to two jobs on one node.
+/// The key of a job contains the server's name, because two Torque servers can give the same number to two jobs on one node.
 /// Error: InvalidArgument.
 Result<std::string> jobKey(std::string_view jobId);
 

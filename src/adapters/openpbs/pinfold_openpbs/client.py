@@ -17,8 +17,8 @@ POLICY_FILE = "/run/pinfold/on-failure"
 JOURNAL = "/run/systemd/journal/socket"
 RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # src/base/message_ids.hpp has the same message id
 
-# BUDGET is the longest time that the hook uses for an event, in seconds. docs/schedulers/openpbs.md sets the alarm of the hook to 90 s.
-# If the hook runs for more than 90 s, MoM kills the hook and counts an error.
+# BUDGET is the longest time that the hook uses for an event, in seconds. docs/schedulers/openpbs.md tells the administrator to
+# set the hook's alarm to 90 s. If the hook runs for more than 90 s, MoM kills the hook and counts an error.
 BUDGET = 80
 STARTED = time.monotonic()
 
@@ -50,7 +50,7 @@ def pinfold_json(*arguments, output=None):
 
 
 def may_run_unconfined(key, failure):
-    """Returns true if the job may run without a scope. may_run_unconfined() and pinfold-run use the same rules
+    """Returns true if the job is allowed to run without a scope. may_run_unconfined() and pinfold-run use the same rules
     (src/socket_client/failure_policy.cpp). A job that pinfoldd refused never runs without a scope. The journal gets a warning about each
     job that runs without a scope."""
     if not failure.outage or not site_allows_unconfined():
@@ -78,4 +78,4 @@ def warn_in_journal(key, message):
         try:
             journal.sendto(text.encode(), JOURNAL)
         except OSError:
-            pass  # the message is also in MoM's log
+            pass  # give_up() has written the failure to MoM's log

@@ -86,8 +86,8 @@ def on_begin(event):
 
 
 def on_launch(event):
-    """Adopts the parent process of the hook. MoM has forked the parent process. When the hook has ended, the hook's parent process executes the
-    job script or a task."""
+    """Adopts the parent process of the hook. The hook's parent process is a child process of MoM. When the hook has ended, the hook's parent
+    process executes the job script or a task."""
     options, output = as_script(event.job) if starts_script(event) else ([], None)
     opened = open_job(event.job, *adopt([os.getppid()]), *options, output=output)
     for name, value in words.variables(opened["environment"], event.env).items():
@@ -113,8 +113,8 @@ def on_attach(event):
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
         # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. If a process has
-        # ended, the kernel can give its process id to a process of another user. Without --owner, the hook, which runs as root, could adopt the
-        # process of the other user.
+        # ended, the kernel can give its process id to a process of another user. The hook runs as root, so without --owner the hook could adopt
+        # another user's process.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
@@ -187,7 +187,7 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # The node stays open if a process waits for a file server of a user (FUSE), because this user has caused the wait.
+    # A user can make processes wait for the user's own file server (FUSE), so a process that waits for FUSE does not close the node.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):

@@ -37,8 +37,8 @@ def unkillable_policy():
 def tell_state(event, unkillable):
     """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When the processes have ended,
     tell_state() resets the state. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node only once. MoM
-    sends the state to the server again until the server has received the state. If an administrator has changed the comment that the hook set
-    on a vnode, the hook does not reset the state of the vnode."""
+    sends the state to the server again until the server has received the state. If an administrator has changed the hook's comment on a
+    vnode, the hook does not reset the vnode's state."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
@@ -53,7 +53,7 @@ def tell_state(event, unkillable):
 def go_offline(event, refusal):
     """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
     vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts.
-    The server sends jobs only to vnodes that no administrator has set offline, so go_offline() does not check the state of the vnodes."""
+    The server sends no job to a vnode that an administrator has set offline, so go_offline() does not check the vnode's state."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 

@@ -61,8 +61,8 @@ def is_inside(pid, job_slice):
 
 
 def append_as(user, path, text):
-    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because it is
-    possible that the owner has put a link into the path of the file."""
+    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because the owner
+    can put a link into the path of the file."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)

@@ -17,18 +17,18 @@ YOUNG = 300
 # JOB_SCRIPT is MoM's task number of the job script. Each task that is not the job script has a higher number than JOB_SCRIPT. The upper bits
 # of a task's number can contain the number of the task's host (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
-# REPORT_WITHIN is the longest time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes
-# of the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends
-# the processes.
+# After the end of the job script, pinfold waits for MoM's epilogue for at most REPORT_WITHIN seconds. When MoM ends a job, MoM gives the
+# processes of the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it
+# ends the processes.
 REPORT_WITHIN = 600
 # If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. For limits, MoM uses the
 # numbers from -24 (number of CPUs) down to -29 (walltime).
 ENDED_OVER_LIMIT = range(-29, -23)
 MOST_NODES = 128  # the highest number of host names in a receipt
 LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
-# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. If the
-# job has the largest possible environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without
-# the hook. If the limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
+# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. If the job
+# has the largest possible environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without the hook.
+# If the limit of the file size is too low, MoM cannot write the hook's input. Without the hook's input, the job never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
 # For each resource, Share holds the sum over all chunks of the job on this host. If the job did not request a resource, the value of this
@@ -77,9 +77,9 @@ def same_host(one, other):
 
 
 def chunks_here(exec_vnode, exec_host, host):
-    """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here()
-    compares `host` with the hosts and with the names of the vnodes, because the value of PBS_MOM_NODE_NAME is not always the name of a host.
-    A vnode usually has the name of its host."""
+    """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. `host` comes from
+    PBS_MOM_NODE_NAME, and is not always the name of a host. chunks_here() looks for `host` among the hosts and among the names of the vnodes. A
+    vnode usually has the name of its host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -95,8 +95,8 @@ def share_of(chunks):
 
 
 def check_process_limits(chunks, sizes, seconds):
-    """Raises Failure if a limit is too small for the hook. The limit vmem of each vnode must be large enough for the hook, because the job
-    can release vnodes until it has only one vnode. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
+    """Raises Failure if a limit is too small for the hook. A job can release all vnodes except one, so the limit vmem of each vnode must be large
+    enough for the hook. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -166,7 +166,8 @@ def identity(attributes, job_id, exec_host):
 
 
 def argument(value):
-    """Returns the value as a text that can be an argument of a program. pinfold later makes the text printable, and shortens a long text."""
+    """Returns the value as a text that can be an argument of a program. The program pinfold makes the text printable, and shortens a long
+    text."""
     return str(value)[:8192].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
@@ -181,10 +182,10 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Returns the used resources of a job: `cput`, `mem` and `cpupercent`. `usage` is the usage of a live job, or the usage in a receipt.
-    `cput` is in seconds, and `mem` is in kilobytes. `mem` is the memory that the job needed, without page cache. If the needed memory is
-    not known, `mem` is the peak of the memory with page cache. `cpupercent` is the mean CPU use over `wall` microseconds, as in PBS's own
-    hook."""
+    """Returns the used resources of a job: `cput`, `mem` and `cpupercent`. `usage` is the usage of a live job, or the usage in a receipt. `cput`
+    is in seconds, and `mem` is in kilobytes. `mem` is the memory that the job needed, without page cache. If the needed memory is not known,
+    `mem` is the peak of the memory with page cache. Like PBS's own hook, used_resources() reports as `cpupercent` the mean CPU use over `wall`
+    microseconds."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
