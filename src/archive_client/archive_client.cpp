@@ -28,7 +28,7 @@ namespace {
 // The archive's service usually answers a request within about 15 s. If a user has sent several requests, an answer can take
 // longer than 15 s, because the requests wait for each other.
 constexpr Microseconds kSilence = 30s;
-constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
+constexpr Microseconds kSilenceOfReport = 150s; // the server can need two minutes for one table
 constexpr Microseconds kPatienceWithBusy = 10s;
 constexpr Microseconds kPauseAfterBusy = 100ms;
 constexpr std::size_t kMostLine = 16'777'216;
@@ -104,8 +104,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     const auto socket = connectTo(socketPath, silence);
     if (!socket)
         return socket.error();
-    // A service that refuses the connection may close the connection without reading the request. The client ignores an error of
-    // send(2), because the service's answer says what went wrong.
+    // A service that refuses the connection sometimes closes the connection without reading the request. The client ignores an
+    // error of send(2), because the service's answer says what went wrong.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
     Reader reader(socket->get(), silence);
     for (;;) {

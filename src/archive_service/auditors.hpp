@@ -13,7 +13,7 @@
 namespace pinfold {
 
 /// Knows who is allowed to see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A
-/// separate thread asks the user database again and again, because a directory service may take long to answer.
+/// separate thread asks the user database again and again, because a directory service sometimes takes long to answer.
 class Auditors {
 public:
     /// A function of the type Look returns the user ids of all members of pinfold-admin and pinfold-audit. The thread of Auditors
@@ -34,7 +34,7 @@ public:
 
 private:
     struct Shared;
-    std::shared_ptr<Shared> shared_; ///< the pointer is shared, because the thread may outlive the Auditors object
+    std::shared_ptr<Shared> shared_; ///< the pointer is shared, because the thread can outlive the Auditors object
 };
 
 } // namespace pinfold

@@ -31,7 +31,7 @@ ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
 }
 
 /// Returns true if the socket's queue contains no descriptors, and no more messages can come. closesAtOnce() empties the queue.
-/// If close(2) finds unread bytes in the queue, the kernel resets the connection, and the client may lose the answer.
+/// If close(2) finds unread bytes in the queue, the kernel resets the connection, and the client can lose the answer.
 bool closesAtOnce(int socket) {
     constexpr int kMostReads = 16; // a client of pinfold sends one line of at most 16 KiB
     std::array<char, 16384> unread;

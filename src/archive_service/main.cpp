@@ -91,8 +91,8 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
 /// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. When the service starts,
-/// connections of subordinate ids may already wait at the archive's socket. The server counts a connection of a subordinate id as
-/// a connection of the id's owner. The file /etc/subuid says who owns a subordinate id.
+/// connections of subordinate ids possibly wait at the archive's socket. The server counts a connection of a subordinate id as a
+/// connection of the id's owner. The file /etc/subuid says who owns a subordinate id.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

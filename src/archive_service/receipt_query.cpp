@@ -147,10 +147,10 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 }
 
 // The newest run is the run that started last, and not the run that ended last. If a node went down during an earlier run, the
-// node may write the receipt of this run days later. The end time in a late receipt may be after all end times of the newest run.
-// Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If a receipt's end is more than a day before the
-// earliest start in all newer receipts, the receipt describes another job. The clocks of the hosts can differ, so the query
-// ignores gaps of less than a day between two runs.
+// node possibly writes the receipt of this run days later. The end time in a late receipt can be after all end times of the
+// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If a receipt's end is more than a
+// day before the earliest start in all newer receipts, the receipt describes another job. The clocks of the hosts can differ, so
+// the query ignores gaps of less than a day between two runs.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

@@ -64,7 +64,7 @@ std::string timestamp(RealTime time);
 /// result has no row or one row, with the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
-/// Returns true if pinfoldd itself gave the job its key. Each pinfoldd chooses keys by itself, so two nodes may give the same key
+/// Returns true if pinfoldd itself gave the job its key. Each pinfoldd chooses keys by itself, so two nodes can give the same key
 /// to different jobs.
 bool isKeyOfOneNode(const std::string& key);
 

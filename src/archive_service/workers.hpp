@@ -34,8 +34,8 @@ public:
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
 
-    /// Lets a thread read the next page of the request. Until takeDone() returns the page, the caller must not use the
-    /// ReceiptRequest.
+    /// Lets a thread read the next page of the answer to the request. Until takeDone() returns the page, the caller must not use
+    /// the ReceiptRequest.
     void read(RequestTurns::Item item) { turns_.add(std::move(item)); }
     /// Removes a request if no thread works on it yet.
     void forget(uid_t uid, std::uint64_t id) { turns_.remove(uid, id); }

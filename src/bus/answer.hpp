@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Holds the pending answer to a method call. The program must send the answer exactly once, now or later. All copies of an
-/// Answer are for one and the same call.
+/// Holds the pending answer to a method call. The program must send the answer exactly once. The program can send the answer
+/// after the handler of the call has returned. All copies of an Answer are for one and the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
@@ -22,11 +22,11 @@ public:
     }
 
 private:
-    /// Sends the answer, and ignores errors, because the caller or the bus may be gone.
+    /// Sends the answer, and ignores errors, because the caller or the bus is possibly gone.
     template <class F> static void guarded(F&& send) {
         try {
             send();
-        } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the caller or the bus may be gone
+        } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the caller or the bus is possibly gone
         }
     }
 

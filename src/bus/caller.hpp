@@ -15,8 +15,9 @@
 
 namespace pinfold {
 
-/// Finds out to which user a unique bus name belongs. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
-/// getCredsEuid() does). CallerResolver remembers the user of each unique name, because the bus never uses a unique name twice.
+/// Finds out to which user a unique bus name belongs. Like getCredsEuid(), CallerResolver asks the bus with
+/// GetConnectionUnixUser, but asynchronously. CallerResolver remembers the user of each unique name, because the bus never uses a
+/// unique name twice.
 class CallerResolver {
 public:
     using Done = std::function<void(Result<Caller>)>;

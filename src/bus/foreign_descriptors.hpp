@@ -12,10 +12,10 @@
 namespace pinfold {
 
 /// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of the
-/// event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. ForeignDescriptors
+/// event loop, even descriptors that the message does not name. Closing a foreign descriptor can block. ForeignDescriptors
 /// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors replaces every
-/// descriptor that is not a pidfd by a stand-in. libsystemd can close a stand-in at once. Only the thread of the event loop uses
-/// ForeignDescriptors, and a process has only one ForeignDescriptors object.
+/// descriptor that is not a pidfd by a stand-in. libsystemd can close a stand-in without waiting. Only the thread of the event
+/// loop uses ForeignDescriptors, and a process has only one ForeignDescriptors object.
 class ForeignDescriptors {
 public:
     /// `busSocket` and `closer` must outlive the ForeignDescriptors object and all results of takeOver().

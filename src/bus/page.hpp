@@ -22,7 +22,7 @@ public:
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list possibly has entries that the caller has not passed to
     /// add(). If `more` is true, or if the page was full, take() puts a mark into the last entry of the page. The mark tells the
-    /// client that the list may have entries after the marked entry.
+    /// client that the list possibly has entries after the marked entry.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -36,7 +36,7 @@ private:
 std::size_t bytesOf(const Dict& dict);
 
 /// Answers a call with as many of `items` as fit into one page. `most` is the maximum number of items that the caller wants. If
-/// `items` has `most` elements, the answer says that the list may have more items.
+/// `items` has `most` elements, the answer says that the list possibly has more items.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

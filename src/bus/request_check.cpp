@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMaxEntries = 64;
-constexpr std::size_t kMaxListed = 8192; // a list may be long, for example the list of a job's hosts
+constexpr std::size_t kMaxListed = 8192; // a list can be long, for example the list of a job's hosts
 // dbus-daemon passes at most 16 descriptors in one message, but a list can name one descriptor many times.
 constexpr std::size_t kMaxDescriptors = 16;
 

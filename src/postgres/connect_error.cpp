@@ -21,7 +21,7 @@ namespace {
 struct Advice {
     std::string_view sign;
     ErrorCode code;
-    std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
+    std::string_view text; ///< the advice, which can contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
 // If a message contains the `sign` of several entries of kAdvice, connectError() uses the first of these entries. In OpenSSL's

@@ -194,8 +194,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // While libpq still sends the statement, await() already reads the server's answer. The server may stop reading the
-        // statement until await() has read a part of the answer.
+        // While libpq still sends the statement, await() already reads the server's answer. The server sometimes stops reading
+        // the statement until await() has read a part of the answer.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

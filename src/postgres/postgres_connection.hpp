@@ -16,8 +16,8 @@ struct pg_result;
 
 namespace pinfold {
 
-/// Contains the address of a PostgreSQL server, and the user name with which this program connects. For each empty member, the
-/// default of libpq applies.
+/// Contains the address of a PostgreSQL server, and the user name with which this program connects. If a member is empty, libpq
+/// uses its own default.
 struct PostgresServer {
     /// The name of a host, or an absolute path of the directory of the server's socket. A connection to a host always has TLS,
     /// and the server's certificate must contain the name of the host.
@@ -47,15 +47,15 @@ public:
     /// cases. The message of each error tells an administrator how to solve the problem.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
-    /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL
-    /// byte. Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the
-    /// error TimedOut, the connection is closed, but the server may still finish the statement. run() reports every failure
-    /// except Unreachable, Denied and TimedOut as Internal, with the server's message.
+    /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL byte.
+    /// Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the error
+    /// TimedOut, the connection is closed, but the server possibly finishes the statement. run() reports every failure except
+    /// Unreachable, Denied and TimedOut as Internal, with the server's message.
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 
     /// Runs several statements without parameters. If no statement begins or ends a transaction itself, all statements run in one
-    /// transaction. runScript() fails with the same errors as run().
+    /// transaction. runScript() can return every error that run() can return.
     Result<void> runScript(const std::string& sql, Microseconds timeout);
 
     /// Returns the SQLSTATE of the last statement, if the statement failed. Returns an empty text if the last statement did not

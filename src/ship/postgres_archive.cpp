@@ -114,7 +114,7 @@ Result<std::uint64_t> PostgresArchive::position(const std::string& epoch) {
 }
 
 Result<std::uint64_t> PostgresArchive::put(const Lot& lot) {
-    if (auto connected = connect(); !connected) // connect() may be slow, so put() connects before it reads the clock
+    if (auto connected = connect(); !connected) // connect() can be slow, so put() connects before it reads the clock
         return connected.error();
     std::vector<std::string> profiles;
     std::ranges::transform(lot.profiles, std::back_inserter(profiles), bytesText);

@@ -34,7 +34,7 @@ public:
 private:
     std::optional<Shipment::Failure> failure_;
     std::optional<RealTime> since_;       ///< the time at which the present failure to send receipts began
-    std::optional<RealTime> lastSuccess_; ///< the time at which the archive last accepted a lot of receipts
+    std::optional<RealTime> lastSuccess_; ///< the time at which the archive last accepted a Lot
     std::uint64_t sent_ = 0;
     std::uint64_t failures_ = 0;
 };

@@ -15,7 +15,7 @@ public:
     static constexpr Microseconds kFirst = 2s; ///< the longest time from the start of pinfold-ship to the first lot of receipts
     /// The longest time after which pinfold-ship sends a new receipt, if the archive answers.
     static constexpr Microseconds kLongest = 60s;
-    /// If no receipt has come for the time kHeartbeat, pinfold-ship sends a lot without receipts.
+    /// If no receipt has come for the time kHeartbeat, pinfold-ship sends a Lot without receipts.
     static constexpr Microseconds kHeartbeat = 5min;
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
@@ -31,8 +31,8 @@ public:
     void waiting(BootTime now);
     /// Call urgent() when some of the waiting receipts should be sent at once.
     void urgent(BootTime now);
-    /// Call succeeded() when the archive has stored a lot of receipts. If `more` is true, pinfold-ship sends the next lot of
-    /// receipts at once.
+    /// Call succeeded() when the archive has stored a Lot. If `more` is true, pinfold-ship sends the next lot of receipts at
+    /// once.
     void succeeded(BootTime now, bool more);
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.

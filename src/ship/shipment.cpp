@@ -71,7 +71,7 @@ Result<void> Shipment::locate() {
     if (epoch_.empty())
         return {};
     located_ = true;
-    // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. After
+    // If somebody has restored an older copy of the history, the archive's position can be above all sequences of the node. After
     // somebody has restored an older history, new receipts get sequences that the archive already has. Shipment must send the new
     // receipts, although their sequences are below the archive's position.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
@@ -112,7 +112,7 @@ Result<void> Shipment::sendAmended() {
         if (!receipts)
             return receipts.error();
         for (const auto& receipt : *receipts) {
-            if (!receipt.sequence || *receipt.sequence > cursor_) // a later lot of receipts will contain this receipt
+            if (!receipt.sequence || *receipt.sequence > cursor_) // a later Lot will contain this receipt
                 continue;
             const auto lot = makeLot({receipt}, epoch_, *receipt.sequence);
             if (lot.receipts.empty())
@@ -165,8 +165,8 @@ Result<std::uint64_t> Shipment::put(const Lot& lot) {
         taken_ += lot.receipts.size();
         limit_ = std::min(limit_ * 2, Lot::kMostReceipts);
     } else {
-        // The archive may be too slow to store the whole lot of receipts within the time limit. A faulty receipt may be the
-        // reason why the archive cannot store the lot of receipts.
+        // The archive is possibly too slow to store the whole Lot within the time limit. One faulty receipt can be the reason why
+        // the archive cannot store the Lot.
         limit_ = std::max(limit_ / 2, 1U);
     }
     return position;

@@ -17,8 +17,8 @@ namespace pinfold {
 /// Shipment works even after a lost answer, and even if the archive was restored from a backup.
 class Shipment {
 public:
-    /// After the start of pinfold-ship, Shipment sends the last kResent receipts again, because pinfoldd may have changed these
-    /// receipts.
+    /// After the start of pinfold-ship, Shipment sends the last kResent receipts again, because pinfoldd has possibly changed
+    /// these receipts.
     static constexpr std::uint64_t kResent = 500;
     /// Shipment remembers at most kMostAmended keys of amended receipts. If the amended receipts have more than kMostAmended
     /// keys, Shipment sends the last kResent receipts again in the next step.

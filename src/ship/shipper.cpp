@@ -45,7 +45,7 @@ void Shipper::turn() {
         return;
     look_.reset();
     const auto step = parts_.shipment.step();
-    const auto now = parts_.bootTime(); // the clock is read again, because step() may have taken a minute
+    const auto now = parts_.bootTime(); // the clock is read again, because step() can take a minute
     if (step.failure)
         parts_.schedule.failed(now,
                                step.failure->side == Shipment::Side::Node ? Schedule::kMostLocalRetry : Schedule::kMostRetry);

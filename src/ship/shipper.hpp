@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends lots of receipts at the times that Schedule chooses. Shipper itself never waits.
-/// The caller of Shipper waits until the time that next() returns.
+/// Reacts to the events of pinfoldd, and sends a Lot at each time that Schedule chooses. Shipper itself never waits. The caller
+/// of Shipper waits until the time that next() returns.
 class Shipper {
 public:
     /// After the first event, Shipper collects further events until the time kLook is over. When kLook is over, Shipper asks
@@ -25,7 +25,7 @@ public:
         Schedule& schedule;
         Progress& progress;
         std::function<void(const Progress::Line&)> log;
-        std::function<void()> changed; ///< Shipper calls `changed` when the status and the metrics may have changed
+        std::function<void()> changed; ///< Shipper calls `changed` when the status and the metrics have possibly changed
         std::function<BootTime()> bootTime;
         std::function<RealTime()> realTime;
     };

@@ -115,7 +115,7 @@ std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
 }
 
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
-    // The status in the file "usage" does not name the signal that killed the job. If the file "usage" named the signal,
+    // usageOfKilled() reports a signal as the exit status 128 plus the signal's number. If the file "usage" named the signal,
     // sge_execd would show only the signal, and not the text of the file "error".
     const auto status = 128 + static_cast<std::uint64_t>(signal);
     return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +

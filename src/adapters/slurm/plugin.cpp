@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
-// Between fork and exec, Slurm has already set up the task's process. slurmstepd does not let the process continue before the
-// plugin has returned. slurm_spank_task_post_fork() runs as root in slurmstepd itself. If slurm_spank_task_post_fork() fails, the
-// launch of the task fails, and Slurm requeues the job. If a hook in the child process failed, the failure would look like a
-// failure of the user's program.
+// Slurm has set up the task's process before the plugin puts the process into the job. slurmstepd does not let the process
+// continue before the plugin has returned. slurm_spank_task_post_fork() runs as root in slurmstepd's own process. If
+// slurm_spank_task_post_fork() fails, the launch of the task fails, and Slurm requeues the job. If a hook in the child process
+// failed, the failure would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -107,7 +107,7 @@ int join(spank_t spank, pid_t process) {
     const auto number = item(spank, S_TASK_ID, 0);
     const auto cgroups = readFile(AT_FDCWD, ("/proc/" + std::to_string(process) + "/cgroup").c_str());
     if (cgroups && slurmContains(*cgroups)) {
-        if (number == 0) // the first task logs the failure, so that each step logs the failure only once
+        if (number == 0) // only the first task of a step logs the message
             slurm_info("pinfold: Slurm uses cgroups of its own for job %u, so pinfold leaves the job alone", task.jobId);
         return 0;
     }

@@ -41,7 +41,7 @@ private:
         pid_t leader;
         std::optional<std::uint32_t> number; ///< the task's number in pinfold's job; unset for the batch script
     };
-    std::map<int, Contained> contained_; ///< the tasks by their number in Slurm's step
+    std::map<int, Contained> contained_; ///< maps a task's number in Slurm's step to the task
     std::optional<Error> refused_;
     SharedVariables variables_; ///< the variables of the job on this node; all tasks get the same variables
 };

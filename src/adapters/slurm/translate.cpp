@@ -44,7 +44,7 @@ std::size_t endOfPart(std::string_view list) {
     return list.size();
 }
 
-/// Adds a host to `hosts` for each element of the list `rest`. The name of a host consists of the text `done` and an element of
+/// Adds a host to `hosts` for each element of the list `rest`. The name of a host is the text `done`, followed by an element of
 /// `rest`. `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of a
 /// host would be too long. The number of calls is limited, because each call of expand() adds a host, fails, or finds that
 /// `hosts` is full.

@@ -70,7 +70,7 @@ using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 /// Returns the changes that the plugin makes to the environment of a task. `given` contains the variables that pinfoldd sent for
 /// the job. `isSet` says whether the task's environment already has a variable. If the environment lacks PINFOLD_JOB,
 /// environmentChanges() does not replace a variable that the environment already has. If the environment has PINFOLD_JOB,
-/// environmentChanges() replaces or removes all variables of limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the
+/// environmentChanges() replaces or removes all variables of limit_variables.hpp. Slurm has possibly copied PINFOLD_JOB from the
 /// batch script on another node, or from the job that called sbatch or srun.
 EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
                                       const std::function<bool(const char* name)>& isSet);

@@ -111,7 +111,7 @@ def starts_script(event):
 def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
-    while outside:  # a process may have forked before pinfold moved it
+    while outside:  # a process can fork before pinfold moves it
         # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. If a process has
         # ended, the kernel can give its process id to a process of another user. The hook runs as root, so without --owner the hook could adopt
         # another user's process.

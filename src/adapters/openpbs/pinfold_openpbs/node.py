@@ -35,10 +35,10 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When the processes have ended,
-    tell_state() resets the state. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node only once. MoM
-    sends the state to the server again until the server has received the state. If an administrator has changed the hook's comment on a
-    vnode, the hook does not reset the vnode's state."""
+    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When the job's processes have ended,
+    tell_state() resets the state of the vnodes. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node
+    only once. MoM sends the state to the server again until the server has received the state. If an administrator has changed the hook's
+    comment on a vnode, the hook does not reset the vnode's state."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
