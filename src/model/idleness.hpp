@@ -50,7 +50,8 @@ struct IdleJobs {
 /// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses the newest points of the profile,
 /// but only as many points as cover the time `since`. Idleness::over is the sum of the lengths of the used points.
 /// Idleness::over can exceed `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0.
-/// Returns nullopt if the profile has no point from the last `since` microseconds. `age` is the time since the job's start.
+/// Returns nullopt if each point of the profile is older than `since`, which is a length of time. `age` is the time since the
+/// job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 /// Compares the highest sum of anonymous and shared memory with the memory that the job holds. memoryIdlenessOf() uses the same
 /// points of the profile as idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum of

@@ -62,8 +62,8 @@ Result<void> Shipment::locate() {
             changeEpoch(*newest->front().epoch);
         newest_ = *newest->front().sequence;
     }
-    // Even if the node has never had a receipt, Shipment asks the archive. Administrators should notice before the first job that
-    // the archive is unreachable, or that it refuses the certificate of the node.
+    // Even if the node has never had a receipt, Shipment asks the archive. If the archive is unreachable or refuses the node's
+    // certificate, administrators should notice it before the node runs its first job.
     asked_ = Side::Archive;
     const auto position = archive_.position(epoch_);
     if (!position)

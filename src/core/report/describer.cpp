@@ -28,7 +28,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// Returns false if another thread is reading the process already, because that thread can hang.
+    /// If another thread is reading the process already, enter() waits until the other thread has read the process for the time
+    /// kPatience. After that, the other thread perhaps hangs, and enter() returns false.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };

@@ -12,7 +12,7 @@ LONGEST = 64  # libFuzzer ignores longer words
 LIMITS = ["model/limit_table.cpp", "model/set_limit.cpp", "model/allocation.cpp", "model/allocation.hpp"]
 JSON = [*LIMITS, "model/json_parts.hpp", "model/job_identity.hpp"]
 RECEIPT = ["model/receipt.cpp", "model/receipt.hpp", "model/task_receipt.hpp", "model/usage.hpp", "model/oom.cpp", "model/oom.hpp"]
-# Maps each fuzz target to files below src. A target's files contain the names that can occur in the target's input. The source of a fuzz target
+# Maps each fuzz target to files below src. The files contain the names that can occur in the input of the fuzz target. The source of a fuzz target
 # contains the names of the input's sections.
 SOURCES = {
     "archive_request": ["archive_client/archive_protocol.cpp", "model/receipt.cpp", "base/error_code.cpp"],
