@@ -11,11 +11,13 @@
 #include "os/subordinate_users.hpp"
 #include "os/thread_background.hpp"
 #include "os/user_database.hpp"
+#include "postgres/certificate.hpp"
 
 #include <fcntl.h>
 #include <malloc.h>
 #include <systemd/sd-daemon.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -28,12 +30,14 @@ namespace {
 
 constexpr const char* kUsage =
     "Usage: pinfold-archive [--root DIR] [--exit-idle-time TIME]\n"
+    "       pinfold-archive [--root DIR] --print-expiry\n"
     "\n"
     "Answers the questions of pinfold on this host from the site's archive of receipts. systemd starts it:\n"
     "  systemctl enable --now pinfold-archive.socket\n"
     "\n"
     "  --root DIR              put DIR before all paths of the configuration, for tests\n"
     "  --exit-idle-time TIME   exit after this time without a connection (default 5min)\n"
+    "  --print-expiry          print when the certificate of this host expires, in seconds since 1970, and exit\n"
     "  --help                  show this help\n"
     "  --version               show the version\n"
     "\n"
@@ -88,6 +92,18 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
                           .applicationName = "pinfold-archive"};
 }
 
+int printExpiry(const std::filesystem::path& root) {
+    const auto server = configuredServer(root);
+    const auto certificate = server ? readCertificate(server->certificate) : Result<Certificate>(server.error());
+    if (!certificate) {
+        std::fprintf(stderr, "pinfold-archive: %s\n", certificate.error().message.c_str());
+        return 1;
+    }
+    const auto expires = std::chrono::duration_cast<std::chrono::seconds>(certificate->expires.time_since_epoch());
+    std::printf("%lld\n", static_cast<long long>(expires.count()));
+    return 0;
+}
+
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
 /// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. When the service starts,
@@ -107,13 +123,23 @@ int run(int argc, char** argv) {
         idle = time ? *time : idle;
         return time ? Result<void>() : time.error();
     };
-    const auto parsed =
-        parseServiceOptions(argc, argv, {.name = "pinfold-archive", .usage = kUsage, .options = {{"exit-idle-time", setIdle}}});
+    bool onlyExpiry = false;
+    const auto setExpiry = [&onlyExpiry](const std::string&) -> Result<void> {
+        onlyExpiry = true;
+        return {};
+    };
+    const auto parsed = parseServiceOptions(
+        argc, argv,
+        {.name = "pinfold-archive",
+         .usage = kUsage,
+         .options = {{"exit-idle-time", setIdle}, {.name = "print-expiry", .set = setExpiry, .takesValue = false}}});
     if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
         std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
         return early->status;
     }
     const auto& root = std::get<ServiceOptions>(parsed).root;
+    if (onlyExpiry)
+        return printExpiry(root);
     if (sd_listen_fds(0) != 1) {
         std::fprintf(stderr, "pinfold-archive: systemd has passed no socket: run `systemctl start pinfold-archive.socket`\n");
         return kNoSocket;

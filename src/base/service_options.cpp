@@ -16,7 +16,8 @@ std::vector<option> tableOf(const ServiceProgram& program) {
     std::vector<option> table{
         {"root", required_argument, nullptr, 'r'}, {"help", no_argument, nullptr, 'h'}, {"version", no_argument, nullptr, 'v'}};
     for (const auto& own : program.options)
-        table.push_back({own.name, required_argument, nullptr, kFirstOwn + static_cast<int>(&own - program.options.data())});
+        table.push_back({own.name, own.takesValue ? required_argument : no_argument, nullptr,
+                         kFirstOwn + static_cast<int>(&own - program.options.data())});
     table.push_back({nullptr, 0, nullptr, 0});
     return table;
 }
@@ -46,7 +47,7 @@ std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** arg
             continue;
         }
         const auto& own = program.options[static_cast<std::size_t>(c - kFirstOwn)];
-        if (const auto set = own.set(optarg); !set)
+        if (const auto set = own.set(own.takesValue ? optarg : ""); !set)
             return usageError(program, std::string("--") + own.name + ": " + set.error().message);
     }
     if (optind < argc)

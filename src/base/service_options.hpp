@@ -18,10 +18,11 @@ struct ServiceOptions {
     std::filesystem::path root = "/"; ///< the service puts `root` before all its paths; only tests change `root`
 };
 
-/// Describes an option that only one service has. The option takes a value.
+/// Describes an option that only one service has.
 struct OwnOption {
     const char* name; ///< for example "exit-idle-time"
     std::function<Result<void>(const std::string&)> set;
+    bool takesValue = true; ///< if takesValue is false, parseServiceOptions() passes an empty text to `set`
 };
 
 struct ServiceProgram {

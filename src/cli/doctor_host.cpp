@@ -4,6 +4,7 @@
 #include "archive_client/archive_client.hpp"
 #include "base/bus_names.hpp"
 #include "base/clock.hpp"
+#include "base/parse.hpp"
 #include "base/paths.hpp"
 #include "build_config.hpp"
 #include "bus_client/node_client.hpp"
@@ -32,6 +33,7 @@ using Asking = std::function<void(const char* whom)>;
 // qconf is a script that starts a program, and the program asks another host. On a busy node, qconf takes longer to answer than a
 // service on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
+constexpr std::chrono::seconds kExpiryPatience{2};
 constexpr Microseconds kArchivePatience = 5s; // if the server is down, pinfold-archive needs up to three seconds to find out
 constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",          "-.slice",
                                   "systemd-oomd.service", "dbus.service",    "pinfold-ship.service", "pinfold-archive.socket"};
@@ -94,6 +96,15 @@ void askArchiveService(Host& host, const Asking& asking) {
         return;
     asking("the archive");
     host.archiveAnswer = tryArchive(kArchivePatience);
+    const auto program = std::filesystem::path(host.libexec) / "pinfold-archive";
+    if (host.config->config.archive.serverIsSocket() || ::access(program.c_str(), X_OK) != 0)
+        return;
+    const auto printed = programOutput(program, {"--print-expiry"}, {}, kExpiryPatience);
+    const auto seconds = parseUnsigned(printed ? printed->substr(0, printed->find('\n')) : "");
+    if (seconds)
+        host.certificateExpires = RealTime(std::chrono::seconds(*seconds));
+    else
+        host.certificateExpires = printed ? seconds.error() : printed.error();
 }
 
 void askGridEngine(Host& host, const Asking& asking) {

@@ -3,7 +3,7 @@
 // archive's answers in its metrics file, and the doctor reads this file.
 #include "base/parse.hpp"
 #include "base/paths.hpp"
-#include "doctor/certificate_expiry.hpp"
+#include "doctor/certificate.hpp"
 #include "doctor/checks.hpp"
 #include "model/first_end.hpp"
 

@@ -61,6 +61,9 @@ struct Host {
     /// The doctor asks pinfold-archive a short question, and stores the answer or the error in archiveAnswer. A successful answer
     /// means that the archive can be reached. archiveAnswer is unset if archive.ask is not true.
     std::optional<Result<void>> archiveAnswer;
+    /// The time at which the certificate of this host expires, or the error of `pinfold-archive --print-expiry`.
+    /// certificateExpires is unset if archive.ask is not true, or if this host needs no certificate.
+    std::optional<Result<RealTime>> certificateExpires;
 
     std::map<std::string, Space> space;                 ///< the free space of file systems, by directory
     std::optional<Result<GridEngineAnswer>> gridEngine; ///< the answer of qconf; unset if the program qconf does not exist

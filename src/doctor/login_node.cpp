@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Checks whether the users of a login node can ask the site's archive.
-#include "doctor/certificate_expiry.hpp"
+#include "doctor/certificate.hpp"
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>
@@ -65,22 +65,18 @@ void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive
 }
 
 /// If pinfold-ship runs on this host, pinfold-ship uses the same certificate, and checkArchive() has checked the certificate.
-void checkCertificate(const Host& host, const Files& files, const ArchiveConfig& archive, Findings& findings) {
-    if (archive.serverIsSocket() || property(host.unit("pinfold-ship.service"), "ActiveState") == "active")
+void checkCertificate(const Host& host, const ArchiveConfig& archive, Findings& findings) {
+    if (!host.certificateExpires || property(host.unit("pinfold-ship.service"), "ActiveState") == "active")
         return;
-    const auto text = files.read(archive.certificate);
-    if (!text && !host.privileged) {
+    if (*host.certificateExpires)
+        addCertificate(findings, **host.certificateExpires, host.now, "pinfold-archive");
+    else if (!host.privileged)
         findings.needsRoot("archive.certificate", archive.certificate);
-        return;
-    }
-    const auto expires = certificateExpiry(text.value_or(""));
-    if (expires)
-        addCertificate(findings, *expires, host.now, "pinfold-archive");
     else
-        findings.fail("archive.certificate",
-                      text ? "the file with the certificate of this node has no certificate in the format PEM"
-                           : "the certificate of this node does not exist, or cannot be read",
-                      "install the certificate of this host and its key, as docs/archive.md says", archive.certificate);
+        findings.fail("archive.certificate", "pinfold-archive cannot read the certificate of this host",
+                      "install the certificate of this host and its key, as docs/archive.md says; "
+                      "`/usr/libexec/pinfold/pinfold-archive --print-expiry` says what is wrong",
+                      archive.certificate);
 }
 
 } // namespace
@@ -92,7 +88,7 @@ void checkLoginNode(const Host& host, const Files& files, Findings& findings) {
     if (checkSocket(host, findings))
         checkAnswer(host, findings);
     checkKey(host, files, loaded->config.archive, findings);
-    checkCertificate(host, files, loaded->config.archive, findings);
+    checkCertificate(host, loaded->config.archive, findings);
 }
 
 } // namespace pinfold::doctor

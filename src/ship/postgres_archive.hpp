@@ -5,7 +5,7 @@
 #include "config/archive_config.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "ship/archive_view.hpp"
-#include "ship/certificate.hpp"
+#include "postgres/certificate.hpp"
 #include "ship/endpoints.hpp"
 
 #include <array>

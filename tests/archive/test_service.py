@@ -3,12 +3,14 @@
 
 import os
 import signal
+import ssl
+import subprocess
 import time
 
 import pytest
 
 from archive_service import ALICE, AUDITOR, BOB, MINUTE, NOW, answer, closed, configuration, job, starter
-from conftest import Archive
+from conftest import BUILD, Archive
 
 EVIL = "x' OR true; DROP TABLE pinfold.receipt; -- $1 %s \\ \" é"
 
@@ -142,6 +144,21 @@ def test_the_archive_over_tls(start, site):
     certificate, key = site.server.certificate("login1.example.org")
     files = f'certificate = "{certificate}"\nkey = "{key}"\nca = "{site.server.authority.certificate}"\n'
     assert start(configuration(site.server, "localhost") + files).keys({}, BOB) == ["slurmx.6", "slurm.2"]
+
+
+def test_when_the_certificate_of_the_host_expires(site, tmp_path):
+    certificate, key = site.server.certificate("login1.example.org")
+    (tmp_path / "etc/pinfold").mkdir(parents=True)
+    file = tmp_path / "etc/pinfold/pinfold.toml"
+    ask = [BUILD / "src/archive_service/pinfold-archive", "--root", tmp_path, "--print-expiry"]
+    file.write_text(configuration(site.server, "localhost") + f'certificate = "{certificate}"\nkey = "{key}"\n')
+    printed = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+    end = subprocess.run(["openssl", "x509", "-in", certificate, "-noout", "-enddate"], capture_output=True, text=True, check=True).stdout
+    assert int(printed) == ssl.cert_time_to_seconds(end.removeprefix("notAfter=").strip())
+    file.write_text(configuration(site.server, "localhost") + f'certificate = "{key}"\n')
+    failed = subprocess.run(ask, capture_output=True, text=True, check=False)
+    assert (failed.returncode, failed.stdout) == (1, "") and "is not a certificate in the format PEM" in failed.stderr
+
 
 
 # The database --------------------------------------------------------------------------------------------------------------------

@@ -18,12 +18,19 @@ protected:
         argv.push_back(nullptr);
         const ServiceProgram program{.name = "pinfold-x",
                                      .usage = "Usage: pinfold-x\n",
-                                     .options = {{"color", [this](const std::string& text) -> Result<void> {
+                                     .options = {{"color",
+                                                  [this](const std::string& text) -> Result<void> {
                                                       if (text == "red")
                                                           return Error{ErrorCode::InvalidArgument, "'red' is not valid"};
                                                       color = text;
                                                       return {};
-                                                  }}}};
+                                                  }},
+                                                 {.name = "bright",
+                                                  .set = [this](const std::string& text) -> Result<void> {
+                                                      bright = text.empty();
+                                                      return {};
+                                                  },
+                                                  .takesValue = false}}};
         return parseServiceOptions(static_cast<int>(words.size()), argv.data(), program);
     }
 
@@ -34,6 +41,7 @@ protected:
     }
 
     std::string color;
+    bool bright = false;
 };
 
 TEST_F(ServiceCommandLine, everyServiceHasARoot) {
@@ -41,6 +49,12 @@ TEST_F(ServiceCommandLine, everyServiceHasARoot) {
     EXPECT_EQ(std::get<ServiceOptions>(parse({"--root", "/tmp/x"})).root, "/tmp/x");
     EXPECT_EQ(std::get<ServiceOptions>(parse({"--color=blue", "--root=/tmp/y"})).root, "/tmp/y");
     EXPECT_EQ(color, "blue");
+}
+
+TEST_F(ServiceCommandLine, anOptionCanHaveNoValue) {
+    EXPECT_EQ(std::get<ServiceOptions>(parse({"--bright", "--root", "/tmp/x"})).root, "/tmp/x");
+    EXPECT_TRUE(bright);
+    EXPECT_EQ(early({"--bright", "x"}).status, 2);
 }
 
 TEST_F(ServiceCommandLine, helpAndVersionEndTheProgram) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "certificates.hpp"
 #include "healthy_host.hpp"
 
 namespace pinfold::test {
@@ -104,12 +103,12 @@ protected:
     LoginNodeTest() {
         write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"archive.example.org\"\nask = true\n");
         write("etc/pinfold/archive/node.key", "");
-        write("etc/pinfold/archive/node.crt", kLogin1);
         keyMode(0640);
         host_.units["pinfold-ship.service"] = {{"LoadState", "not-found"}, {"ActiveState", "inactive"}};
         host_.units["pinfold-archive.socket"] = {
             {"LoadState", "loaded"}, {"ActiveState", "active"}, {"UnitFileState", "enabled"}};
         host_.archiveAnswer = Result<void>();
+        host_.certificateExpires = host_.now + 31 * 24h;
     }
     void keyMode(unsigned mode) const {
         std::filesystem::permissions(host_.root / "etc/pinfold/archive/node.key", static_cast<std::filesystem::perms>(mode));
@@ -153,19 +152,18 @@ TEST_F(LoginNodeTest, keepsItsKeySecret) {
 }
 
 TEST_F(LoginNodeTest, needsACertificateThatIsValid) {
-    host_.now = kLogin1End - 31 * 24h;
     EXPECT_TRUE(state("archive.certificate") == Ok && mentions("archive.certificate", "in 31 days"));
-    host_.now = kLogin1End - 29 * 24h;
+    host_.certificateExpires = host_.now + 29 * 24h;
     EXPECT_TRUE(state("archive.certificate") == Warn && mentions("archive.certificate", "in 29 days") &&
                 mentions("archive.certificate", "pinfold-archive uses the new one"));
-    host_.now = kLogin1End;
+    host_.certificateExpires = host_.now;
     EXPECT_EQ(state("archive.certificate"), Fail);
-    write("etc/pinfold/archive/node.crt", "");
-    EXPECT_TRUE(state("archive.certificate") == Fail && mentions("archive.certificate", "no certificate in the format PEM"));
-    remove("etc/pinfold/archive/node.crt");
-    EXPECT_TRUE(state("archive.certificate") == Fail && mentions("archive.certificate", "does not exist"));
+    host_.certificateExpires = Error{ErrorCode::Internal, "pinfold-archive failed"};
+    EXPECT_TRUE(state("archive.certificate") == Fail && mentions("archive.certificate", "--print-expiry"));
     host_.privileged = false;
     EXPECT_TRUE(state("archive.certificate") == Warn && mentions("archive.certificate", "as root"));
+    host_.certificateExpires.reset();
+    EXPECT_FALSE(hasFinding("archive.certificate"));
 }
 
 TEST_F(LoginNodeTest, theCertificateOfPinfoldShipIsCheckedOnce) {
@@ -177,9 +175,9 @@ TEST_F(LoginNodeTest, theCertificateOfPinfoldShipIsCheckedOnce) {
     EXPECT_TRUE(mentions("archive.certificate", "in 1 day"));
 }
 
-TEST_F(LoginNodeTest, theSocketOfTheServerNeedsNoCertificate) {
+TEST_F(LoginNodeTest, theSocketOfTheServerNeedsNoKey) {
     write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"/run/postgresql\"\nask = true\n");
-    EXPECT_FALSE(hasFinding("archive.key") || hasFinding("archive.certificate"));
+    EXPECT_FALSE(hasFinding("archive.key"));
 }
 
 } // namespace

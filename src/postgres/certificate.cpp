@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "ship/certificate.hpp"
+#include "postgres/certificate.hpp"
 
 #include <fmt/core.h>
 

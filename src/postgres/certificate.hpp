@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Holds what pinfold-ship needs to know about the node's own certificate. pinfold-ship does not check the certificate, because
-/// OpenSSL checks the certificate when libpq connects.
+/// Describes the certificate of this host. readCertificate() does not check the certificate, because OpenSSL checks the
+/// certificate when libpq connects.
 struct Certificate {
     std::string name;   ///< the common name (CN), which is the name of the node in the archive
     RealTime expires{}; ///< the time at which the certificate expires
