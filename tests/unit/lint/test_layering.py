@@ -51,7 +51,7 @@ OWNERS = {
     "sqlite3": {"store"},
     "libpq": {"postgres"},
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive", "archive_service", "ship"},
-    "openssl/": {"ship"},
+    "openssl/": {"postgres"},
 }
 # PURE has the sources that translate data of a batch system for pinfold. The sources in PURE do no I/O, because their callers pass all data.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
