@@ -24,9 +24,9 @@
 
 namespace pinfold {
 
-/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. After an
-/// immediate SIGTERM, a process could end before pinfoldd has read its command line. The delay is limited because reading a
-/// command line can hang.
+/// The maximum time by which pinfoldd delays SIGTERM in order to read the command lines of leftovers. pinfoldd does not delay
+/// SIGKILL for this purpose. After an immediate SIGTERM, a process could end before pinfoldd has read the command line. The delay
+/// is limited because reading a command line can hang.
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
@@ -59,7 +59,7 @@ struct PeakSplit {
     std::uint64_t shmem = 0; ///< the shared memory, which is a part of `file`
 };
 
-/// Holds the newest figures of a job that Sampler has read.
+/// Holds the figures from Sampler's newest reading of a job.
 struct LastLook {
     RealTime at{};
     Usage usage; ///< the figures of CgroupDir::profileUsage()
@@ -89,7 +89,7 @@ struct Job {
     JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
-    Boxed<LastLook> lastLook; ///< unset until Sampler has read figures of the job since the start of pinfoldd
+    Boxed<LastLook> lastLook; ///< after a start of pinfoldd, unset until Sampler has read the job's figures
     EventHandle leaderTimer;  ///< this timer ends the wait for a leader that lives outside of the job's cgroups
     EventHandle lingerTimer;  ///< ends a job without a batch script when the job has had no processes for the whole linger time
     /// The timer limits how long pinfoldd waits until the slice is frozen. After the freeze, pinfoldd kills all processes
@@ -98,14 +98,14 @@ struct Job {
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< this timer ends the wait for the call of EndJob that reports the leader's end
     bool reportOver = false; ///< EndJob was called, or the time for its call is over, so pinfoldd does not wait for EndJob
-    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system possibly never reports the end
-    bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
+    bool endMissed = false;  ///< the leader ended while pinfoldd did not run; the batch system possibly never reports this end
+    bool leftToPid1 = false; ///< the node is being shut down, and PID 1 ends the job's processes
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
-    /// The time at which the end of the job began. `endBegan` is 0 before pinfoldd begins to end the job. If an earlier
-    /// pinfoldd has begun to end the job, `endBegan` is 0.
+    /// The time at which the end of the job began. `endBegan` is 0 before pinfoldd begins to end the job. After a restart of
+    /// pinfoldd, `endBegan` is 0 if the end of the job began before the restart.
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
-    bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
+    bool ownerSuspends = false; ///< a suspension that the owner requested is in progress
     /// When the job is suspended, pinfoldd sends all replies in `suspenders`. During a freeze, `suspenders` is not empty.
     std::vector<Reply<void>> suspenders;
     bool resuming = false;       ///< a request to resume the job is in progress
@@ -152,12 +152,12 @@ Phase phaseOf(const Job& job);
 /// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns how long the job can still run before the run time `limit` is over. If `limit` is unset or infinite, runTimeLeft()
-/// returns kForever. The time for which a job is suspended does not count as run time.
+/// Returns how much of the run time limit `limit` is left to the job. If `limit` is unset or infinite, runTimeLeft() returns
+/// kForever. The time for which a job is suspended does not count as run time.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns the grace time of a job for which nobody has requested a grace time. `ofSite` is jobs.kill_grace of the configuration.
-/// A job with run_time_grace ends at the latest after the time run_time_max plus run_time_grace.
+/// If run_time_grace is set, SIGKILL ends the job at the latest run_time_grace after the end of run_time_max.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
@@ -167,8 +167,8 @@ bool leaderEnded(const Job& job);
 /// memory and of page cache in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
-/// If `usage` lacks a counter, addLastLook() takes the newest value of the counter that Sampler has read (Job::lastLook).
-/// Counters never fall, so a value that Sampler has read cannot be higher than the value at the job's end.
+/// If `usage` lacks a counter, addLastLook() takes the counter's value from Job::lastLook. Counters never fall, so the value in
+/// Job::lastLook is at most as high as the value at the job's end.
 void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.
@@ -184,8 +184,8 @@ public:
     /// `job`, the result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    /// Returns the jobs of `user`. The result does not contain the jobs of the user's subordinate ids. Running jobs come first.
-    /// Among the running jobs and among the other jobs, newer jobs come before older jobs.
+    /// Returns the jobs of `user`. The result does not contain the jobs of the user's subordinate ids. The running jobs come
+    /// before the other jobs, and both groups are sorted from the newest job to the oldest job.
     std::vector<JobPtr> jobsOf(uid_t user) const;
     /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;

@@ -42,10 +42,10 @@ public:
 
     void setObserver(JobObserver* observer);
 
-    /// Takes over every job that was live when the last pinfoldd ended. JobManager changes no job before it knows all records,
-    /// units, cgroups and processes of the jobs. When JobManager has taken over the jobs, it calls `ready`. Before the call of
-    /// `ready`, the daemon must not answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and
-    /// systemd starts pinfoldd again.
+    /// Takes over every job that was live when the last pinfoldd ended. JobManager first collects all records, units, cgroups and
+    /// processes of the jobs, and only then changes jobs. After the takeover of all jobs, JobManager calls `ready`. Before the
+    /// call of `ready`, pinfoldd must not answer requests. If `ready` gets an error (Internal or SystemdFailed), pinfoldd must
+    /// exit, so that systemd starts pinfoldd again.
     void recover(std::function<void(Result<void>)> ready);
 
     /// Returns true if PID 1 is shutting the node down and JobManager has begun to end the jobs.
@@ -59,12 +59,12 @@ public:
     /// Call configChanged() after each change of the context's configuration.
     void configChanged();
 
-    /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs continue to run,
-    /// and can start new tasks. If `reason` is empty, drain() does not change an existing drain. drain() fails with Denied,
-    /// InvalidArgument, Busy or Internal.
+    /// Drains the node: the node takes no new jobs until somebody calls undrain(). The node stays drained after a restart of
+    /// pinfoldd and after a reboot. Live jobs continue to run, and can start new tasks. If `reason` is empty, drain() does not
+    /// change an existing drain. drain() fails with Denied, InvalidArgument, Busy or Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
-    /// Ends a drain that began with a call of drain(). If no call of drain() has drained the node, undrain() does nothing.
-    /// Errors: Denied, Busy, Internal.
+    /// Ends a drain that began with a call of drain(), or that began because pinfoldd could not read drain.json. undrain() does
+    /// not end other drains. Errors: Denied, Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
     /// Says why the node is drained, or returns nullopt if the node takes jobs. An administrator can drain the node. With
     /// unkillable.action = "drain" or history.on_failure = "drain", pinfoldd can drain the node without an administrator.
@@ -99,8 +99,8 @@ public:
     /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The result contains only jobs whose key is greater than
     /// `key`.
     std::vector<JobSummary> jobsAfter(const std::string& key) const;
-    /// Returns the jobs of a user. Running jobs come first. Among the running jobs and among the other jobs, newer jobs come
-    /// before older jobs.
+    /// Returns the jobs of a user. The running jobs come before the other jobs, and both groups are sorted from the newest job to
+    /// the oldest job.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
     /// Counts the live jobs that cannot be killed. A job that waits for a file server of a user does not count as a job that
@@ -116,9 +116,8 @@ public:
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their process ids. The first process of the
-    /// answer has the lowest process id that is greater than `after`. The caller gets the answer within the time
-    /// Describer::kPatience.
+    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their process ids. The answer contains only
+    /// processes whose process id is greater than `after`. The caller gets the answer within the time Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     /// Returns the facts that the batch system and the owner have reported about a live job.

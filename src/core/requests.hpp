@@ -33,17 +33,19 @@ struct CreateRequest {
     std::string key;     ///< the job's key; if empty, pinfoldd makes the key manual.<n>; openJob() needs a key
     UniqueFd leader;     ///< the pidfd of the leader; empty for openJob()
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty if the job has no supervisor
-    ForeignFd output;    ///< the job's standard error, for the line about an out-of-memory kill; can be empty
+    ForeignFd output;    ///< the job's standard error, to which pinfoldd writes lines for the user; can be empty
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
     JobIdentity identity = {}; ///< every caller can set the labels; only admins are allowed to set the other members
     bool shepherd = false;     ///< the leader is a process of the batch system, and not of the user
-    /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
+    /// pinfoldd ends an opened job that has had no processes for the time `linger`. If `linger` is unset, the site's setting
+    /// applies.
     std::optional<Microseconds> linger = {};
-    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd waits
-    /// for the report on the leader's end only in an opened job, and for at most 10 s.
+    /// The maximum time for which pinfoldd waits for a report on the leader's end (ReportWait). ReportWait ignores `reportWithin`
+    /// if the job has a supervisor. If `reportWithin` is unset, pinfoldd waits at most 10 s in an opened job, and does not wait
+    /// in other jobs without a supervisor.
     std::optional<Microseconds> reportWithin = {};
 };
 

@@ -30,7 +30,7 @@ public:
     /// the call of expectAll(), the next transaction writes the rows of all running jobs.
     void expectAll();
     /// Call refresh() when Sampler has read new figures of jobs. If the rows in the history are older than five minutes, the next
-    /// transaction writes new rows for all running jobs. The new rows contain the figures that Sampler read last.
+    /// transaction writes new rows for all running jobs. The new rows contain the figures from Sampler's newest reading.
     void refresh();
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
@@ -40,7 +40,7 @@ public:
 
     /// Returns true if rows wait for a transaction.
     bool due() const;
-    /// LiveRows calls onDue if a row has waited for a transaction for a quarter of a second.
+    /// LiveRows calls onDue when a due row has waited a quarter of a second for a transaction.
     std::function<void()> onDue;
 
 private:

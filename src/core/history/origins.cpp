@@ -13,7 +13,8 @@ constexpr std::size_t kMostNames = 10'000;
 
 std::optional<std::string> set(std::string text) { return text.empty() ? std::nullopt : std::optional(std::move(text)); }
 
-/// Returns the number of the job's group, or nullopt if the batch system has passed no group or the name of the group.
+/// Returns the number of the job's group. Returns nullopt if the batch system has passed the group's name, or has not passed a
+/// group.
 std::optional<gid_t> groupNumber(const JobIdentity& identity) {
     const auto number = parseUnsigned(identity.group.value_or(""));
     return number && *number < UINT32_MAX ? std::optional(static_cast<gid_t>(*number)) : std::nullopt;

@@ -123,8 +123,8 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // The early reading of a new job's figures can come just before the regular reading of the figures of all jobs. look() does
-    // not read the figures of a job twice within the time kEarlyGrid.
+    // An early reading of a young job's figures can nearly coincide with the regular reading of the figures of all jobs. look()
+    // does not read the figures of a job twice within the time kEarlyGrid.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();
@@ -134,7 +134,8 @@ void Sampler::look(const JobPtr& job) {
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
-    if (job->recorder.looks() % kLooksPerSave == 0) // errors do not matter, because only a restarted pinfoldd reads the profile
+    // look() ignores errors of save(), because only a restarted pinfoldd reads the stored profile.
+    if (job->recorder.looks() % kLooksPerSave == 0)
         (void)store_.save(job->key(), job->record.id, job->recorder);
 }
 

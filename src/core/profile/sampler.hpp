@@ -32,11 +32,11 @@ public:
     std::string finish(Job& job) const;
     /// Removes everything that Sampler has stored about `job`. Call forget() when the job has left the registry.
     void forget(const Job& job);
-    /// Counts the idle jobs. IdleJobs::cpus counts the running jobs that used less than `idle.share` of their CPUs during the
-    /// time `idle.since`. IdleJobs::memory counts the running jobs that needed less than `idle.memory_share` of their memory
-    /// limit during the time `idle.since`. A job that is younger than idle.since does not count as idle. For a job with neither
-    /// slots nor a limit on its CPUs, idleJobs() considers only the memory. For a job without a memory limit, idleJobs()
-    /// considers only the CPUs. Returns nullopt if Sampler is switched off.
+    /// Counts the idle jobs. idleJobs() looks at the most recent period with the length `idle.since`. IdleJobs::cpus counts the
+    /// running jobs that used less than `idle.share` percent of their CPUs in this period. IdleJobs::memory counts the running
+    /// jobs that needed less than `idle.memory_share` percent of their memory limit in this period. A job that is younger than
+    /// idle.since does not count as idle. For a job with neither slots nor a limit on its CPUs, idleJobs() considers only the
+    /// memory. For a job without a memory limit, idleJobs() considers only the CPUs. Returns nullopt if Sampler is switched off.
     std::optional<IdleJobs> idleJobs() const;
     /// If a reload has changed profile.interval, configChanged() switches Sampler on or off.
     void configChanged();

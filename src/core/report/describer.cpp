@@ -62,7 +62,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // Since the caller listed the process, the process can have ended, and a new process can have got its process id.
+            // If the listed process has ended, a new process can have the same process id.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);
@@ -182,8 +182,8 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // The reference `request` can refer to an element of a queue, and serve() removes this element. finish() keeps a copy of the
-    // shared pointer, so that the request exists until the end of finish().
+    // finish() removes the request from `requests_` and from the queues. With a copy of the shared pointer, finish() makes the
+    // request exist until the end of finish().
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;

@@ -25,8 +25,8 @@ void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes a journal entry that says how many leftovers LeftoverLog has left out because of its limit kMostBytes. The leftovers
-/// are processes that the jobs of `user` left behind.
+/// Writes to the journal how many leftovers LeftoverLog has left out to stay within LeftoverLog::kMostBytes. The leftovers are
+/// processes that the jobs of `user` left behind.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
@@ -55,7 +55,7 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// `first` is lost now, and more receipts can be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes a journal entry about a clock that has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts until
+/// Writes to the journal that the node's clock has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts until
 /// the clock has been right for a day.
 void logClockDoubted(const CoreContext& context);
 
@@ -66,10 +66,10 @@ void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
-/// Writes to the journal that the node's shutdown ends `jobs` jobs.
+/// Writes to the journal that the node is being shut down. The argument `jobs` is the number of jobs that end now.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes a journal entry about the receipt that pinfoldd has made for a lost job. A lost job ran in an earlier boot, or has no
-/// units and no processes on the node any more.
+/// Writes a journal entry about the receipt that pinfoldd has made for a lost job. A job is lost if the job ran in an earlier
+/// boot, or if all units and processes of the job have disappeared.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);

@@ -27,15 +27,15 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers(). say() leaves out processes in `named` whose entries would exceed the user's limit kMostBytes. After
-    /// the time kStretch, LeftoverLog writes to the journal how many processes did not fit into kMostBytes.
+    /// Calls logLeftovers(). say() leaves out a process if the journal entry about this process would exceed the user's limit
+    /// kMostBytes. After the time kStretch, LeftoverLog writes to the journal how many processes say() has left out.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:
     struct Share {
         BootTime began{}; ///< the time at which LeftoverLog began to count `bytes`
         std::size_t bytes = 0;
-        std::uint64_t unsaid = 0; ///< the number of processes for which the journal has no entry
+        std::uint64_t unsaid = 0; ///< the number of processes that say() has left out
         /// The timer expires when the time kStretch has passed after `began`. LeftoverLog sets the timer only if it has left out
         /// processes.
         EventHandle end;

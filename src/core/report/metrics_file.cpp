@@ -29,7 +29,7 @@ std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::
 }
 
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // MetricsFile ignores a missing file, because it possibly has not written the file yet
+    std::error_code ignored; // removeFile() ignores errors, because the file possibly does not exist
     std::filesystem::remove(file, ignored);
 }
 

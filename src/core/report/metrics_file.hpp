@@ -28,9 +28,9 @@ public:
     /// the figures of jobs, the loop does no other work.
     static constexpr Microseconds kSettle = 2s;
     static constexpr Microseconds kSettlePerJob = 10s;
-    /// The time between two writes of the file if no event happens. Because MetricsFile writes the file regularly, a monitoring
-    /// system can see that pinfoldd is alive. The figures of jobs change even when no event happens, so MetricsFile must write
-    /// the file regularly.
+    /// If no event happens, MetricsFile writes the file again after the time kRefresh. Because MetricsFile writes the file
+    /// regularly, a monitoring system can see that pinfoldd is alive. The figures of jobs change even when no event happens, so
+    /// MetricsFile must write the file regularly.
     static constexpr Microseconds kRefresh = 5min;
     static constexpr Microseconds kRefreshPerJob = 30s;
     /// The longest time for which the destructor waits for a disk that hangs.
@@ -69,8 +69,8 @@ private:
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write must wait
-    /// The last known number of receipts that are not in the archive. The disk of the history can hang, so MetricsFile uses the
-    /// last known number of receipts and does not wait for the history.
+    /// The number of receipts that are not in the archive, from the newest answer of the history. The history's disk can hang, so
+    /// MetricsFile uses the number from an earlier answer and does not wait.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

@@ -49,8 +49,8 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // If Background refuses to write the warning of tell(), it calls onRefused(). tell() sets `told.next` first, because
-    // onRefused() calls tell() only while `told.next` is unset.
+    // If Background refuses to write the warning of tell(), Background calls onRefused(). tell() sets `told.next` before it
+    // writes the warning, so that onRefused() does not call tell() again.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "
                                          "starts no more threads",

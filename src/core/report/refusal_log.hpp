@@ -26,7 +26,7 @@ public:
 
 private:
     struct Told {
-        std::uint64_t count = 0; ///< the number of refused calls at the time of the last journal entry
+        std::uint64_t count = 0; ///< the number of refused calls that earlier warnings have counted
         EventHandle next;        ///< the timer for the next warning; unset if tell() can write a warning at once
     };
 

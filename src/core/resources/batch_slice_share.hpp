@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Returns the CPUs of the whole cores that the site reserves for itself. The reserved cores have the lowest numbers, because the
-/// kernel does its own work on the cores with the lowest numbers. The function reservedCores() is pure. The error is
-/// ConfigInvalid if no core would be left for jobs.
+/// Returns the CPUs of the whole cores that the site reserves for itself. The kernel does its own work on the cores with the
+/// lowest numbers, so reservedCores() reserves these cores. The function reservedCores() is pure. The error is ConfigInvalid if
+/// no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
 /// Limits batch.slice to the CPUs and the memory that the site does not reserve for itself. BatchSliceShare sets the memory

@@ -106,8 +106,8 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
-        // If a limit sets no property of a unit, controllersMissing() ignores the controller of the limit. The out-of-memory
-        // policy needs the memory controller, although the policy sets no property of a unit.
+        // If a limit sets no property of a unit, controllersMissing() ignores the controller of the limit. For example, the
+        // out-of-memory policy needs the memory controller, but sets no property of a unit.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
             missing += fmt::format("{}{} (cgroup controller {})", missing.empty() ? "" : ", ", row.name, row.controller);
     });
@@ -169,7 +169,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (expected.holds(read))
             continue;
         auto& names = job.record.limitsNotEnforced;
-        // The record contains the name of a limit only once, even if the limit is not in force on several disks.
+        // If several disks do not enforce a limit, the record contains the limit's name only once.
         if (names.empty() || names.back() != expected.limit)
             names.emplace_back(expected.limit);
         if (!first)
@@ -264,7 +264,8 @@ void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
         if (auto enforced = inForce(*job); !enforced)
             return undo(pending, enforced.error());
     logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
-    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // later tasks get variables with the new limits
+    // Tasks that start later get environment variables with the new limits.
+    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads);
     core_.save(*job);
     ender_.limitRunTime(job);
     share_.protect();

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. LimitKeeper changes the limits
-/// of running jobs.
+/// Checks whether this node can enforce a job's limits, and whether the kernel enforces the limits now. LimitKeeper changes the
+/// limits of running jobs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}

@@ -24,7 +24,8 @@ void LimitWarner::watchRunTime(const JobPtr& job) {
     const auto& record = job->record;
     const auto end = runTimeEnd(record.limits);
     const auto ahead = timeLimit(record.limits.runTimeWarning).value_or(0s);
-    // At the start of a job, LimitWarner sends no warning, because the job's program cannot handle the signal yet.
+    // If the warning is due at the job's start, LimitWarner sends no warning, because the job's program cannot handle the signal
+    // yet.
     const bool wanted = ahead > 0s && end && ahead < *timeLimit(end);
     if (!wanted || record.state != JobState::Running || record.suspendedSince || record.runTimeWarned == end)
         return;

@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Warns a job before the job reaches its run time limit or its memory limit. The warning is a line in the job's own output, an
-/// entry in the journal and a signal on the bus. LimitWarner warns a job only once about each value of a limit, even if pinfoldd
-/// is restarted.
+/// entry in the journal and a signal on the bus. LimitWarner warns a job once about each value of a limit, and does not repeat
+/// the warning after a restart of pinfoldd.
 class LimitWarner {
 public:
     explicit LimitWarner(Core& core) : core_(core), signaller_(core) {}

@@ -9,11 +9,11 @@
 
 namespace pinfold {
 
-/// Detects out-of-memory kills of processes of a job. For each out-of-memory kill, OomJudge finds out whether only the job or the
-/// whole node was out of memory. OomJudge reports the kill at once in the job's own output, in the journal and by a signal on the
-/// bus. OomJudge reads the kills from memory.events of the job's slice. The file memory.events counts the kills in all tasks of
-/// the job. The field "oom" of memory.events counts only cases in which the job reached its own limits. If pinfoldd can read the
-/// kernel's log, the log says which process was killed.
+/// Detects out-of-memory kills in jobs. For each out-of-memory kill, OomJudge finds out whether only the job or the whole node
+/// was out of memory. OomJudge immediately writes about the kill into the job's output and into the journal, and sends a signal
+/// on the bus. OomJudge reads the kills from memory.events of the job's slice. The file memory.events counts the kills in all
+/// tasks of the job. The field "oom" of memory.events counts only cases in which the job reached its own limits. If pinfoldd can
+/// read the kernel's log, the log says which process was killed.
 class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}

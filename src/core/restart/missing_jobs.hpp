@@ -25,7 +25,7 @@ struct AtStart {
 };
 
 /// Returns a receipt for each lost job in `live`. If a lost job is from an earlier boot, its result is NodeLost. If a job's
-/// result is NodeLost, the job's end is the last time at which the node was certainly running. If a lost job is from the
+/// result is NodeLost, the job's end is the latest time at which the node was certainly running. If a lost job is from the
 /// present boot, its result is Lost, and its end is the present time. lostReceipts() copies the usage figures of a job from the
 /// job's row in the history. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);

@@ -14,8 +14,8 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kPatience = 30s;
-// At a shutdown, PID 1 signals the processes of jobs before it announces the shutdown on the bus. pinfoldd can receive the
-// announcement of the shutdown some time after PID 1 has sent the first signals.
+// At a shutdown, PID 1 sends signals to the processes of jobs, and only afterwards announces the shutdown on the bus. pinfoldd
+// can receive the announcement of the shutdown some time after PID 1 has sent the first signals.
 constexpr Microseconds kLateWord = 10s;
 
 /// Returns true if no request has caused the end of the job.
@@ -40,7 +40,7 @@ void NodeShutdown::finish(std::function<void()> done) {
     done_ = std::move(done);
     const auto jobs = core_.registry.all();
     for (const auto& [key, job] : jobs)
-        if (job->leftToPid1) // PID 1 had enough time to end the job, so pinfoldd ends the job now
+        if (job->leftToPid1) // PID 1 had enough time to end the job, but the job still lives
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0s});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(

@@ -35,9 +35,9 @@ private:
 /// Returns true if a shutdown of the node has possibly ended the job. The announcement of a shutdown possibly reaches pinfoldd
 /// only after the end of the job.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// Returns the final result of a job. The argument `result` is the result that the job would have without a shutdown of the node.
-/// If a shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end
-/// of the job, resultAtShutdown() returns `result`.
+/// Returns the final result of a job. The argument `result` is the job's result without regard to a shutdown of the node. If a
+/// shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end of the
+/// job, resultAtShutdown() returns `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

@@ -32,7 +32,7 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
-    /// the units that had no cgroup at the expected path at the time of systemd's first list
+    /// each unit that had no cgroup at the expected path when systemd sent its first list of units
     std::set<std::string> withoutCgroup;
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
@@ -148,7 +148,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
     // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If a scope had
-    // a cgroup at the time of systemd's first list and has none now, the scope has ended.
+    // a cgroup when systemd sent its first list of units, but has none now, the scope has ended.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
     // If a scope exists and has not failed, the scope has processes. If a scope has processes, but no cgroup at the expected

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Removes each limit on a disk if users can change the path that the limit contains. Returns a text about the limits that
-/// dropUnsteadyDisks() has removed, or "" if it has removed none.
+/// Removes each limit on a disk if users can change the path that the limit contains. Returns a text about the removed limits, or
+/// "" if dropUnsteadyDisks() has removed no limit.
 std::string dropUnsteadyDisks(ResourceLimits& limits) {
     std::string dropped;
     forEachLimit(limits, [&dropped](const LimitRow& row, auto& limit) {
@@ -87,7 +87,7 @@ bool Recovery::lacksUnit(const JobRecord& record) const {
 Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
     const auto path = slicePath(job->key());
-    // The slice can exist although pinfoldd cannot open the slice, for example if pinfoldd has no free descriptor.
+    // An attempt to open an existing slice can fail, for example if pinfoldd has no free descriptor.
     if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
     else if (core_.context.cgroups.exists(path))
@@ -137,8 +137,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// An earlier pinfoldd possibly stored a limit on a disk under a path that users can replace. If a user replaces the path,
-/// pinfoldd possibly has to wait for the file to which the path leads.
+/// An earlier pinfoldd possibly stored a limit on a disk whose path users can replace. If a user replaces the path, pinfoldd
+/// possibly has to wait for the file to which the path leads.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())
@@ -185,7 +185,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        // A job that never ran needs no receipt. If a job never ran, its creator has already got an error.
+        // A job that never ran needs no receipt, because the caller of CreateJob has already got an error.
         if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes over every live job of an earlier pinfoldd, for example after kill -9, a restart or an upgrade. Recovery is the first
-// thing that pinfoldd does.
+// Takes over every live job of an earlier pinfoldd, for example after kill -9, a restart or an upgrade. pinfoldd runs Recovery
+// before it answers requests.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -42,15 +42,15 @@ public:
     /// systemd has loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. If takeUp() fails,
     /// takeUp() has changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// Returns true if the job's cgroup does not exist although the record says that the job is running or ending.
+    /// Returns true if the record says that the job is running or ending, but the job's cgroup does not exist.
     bool lacksUnit(const JobRecord& record) const;
 
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void forgetUnsteadyDisks(Job& job);
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. PID 1 possibly still has to
-    /// handle an earlier pinfoldd's call to start the scope.
+    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. An earlier pinfoldd possibly
+    /// asked PID 1 to start the scope, and PID 1 has not handled this request yet.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

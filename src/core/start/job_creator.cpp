@@ -88,8 +88,8 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 }
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
-    // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes can send a request
-    // that names the job's leader. pinfoldd must check whether the caller is allowed to get the details of the job.
+    // The answer shows details of the job, such as its CPUs and GPUs. Any user who can see the job's leader can send a request
+    // for this process. pinfoldd must check whether the caller is allowed to get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     // At the first request of a batch system, the leader possibly does not have the job's standard error yet. When the leader
@@ -116,7 +116,7 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
     if (auto allowed = permitted(caller, request, nullptr); !allowed)
         return reply(allowed.error());
     if (!known->isLive()) {
-        // A callback must be copyable, but the file descriptors in a request are not copyable.
+        // The callback holds a shared pointer to the request, because a callback must be copyable and a request is not copyable.
         auto kept = std::make_shared<CreateRequest>(std::move(request));
         known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
             open(caller, std::move(*kept), reply, ifLive);
@@ -213,8 +213,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // nextManualNumber() must not return the number of a live job. An admin can have given the key manual.<n> to a live job. A
-    // live job has no receipt yet, so the history does not contain the job's key.
+    // nextManualNumber() must not return the number of a live job. An admin can have given the key manual.<n> to a live job. The
+    // receipts in the history do not contain the keys of live jobs.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -316,7 +316,7 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 /// When PID 1 hangs, overdue() answers the caller with an error, so that the caller does not wait for PID 1. A caller that gets
 /// an error from CreateJob usually ends the leader. If jobs.on_failure allows jobs without a scope, the leader can run without a
 /// scope. If PID 1 moves the leader into the scope after the caller got the error, the job becomes a normal job. overdue() stops
-/// no unit of the job, because PID 1 can still move the leader.
+/// no unit of the job, because PID 1 can still move the leader into the job's scope.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // After the error, the supervisor does not wait for the job's end, so pinfoldd does not watch the supervisor. If the job's
@@ -364,9 +364,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // If a job never ran, pinfoldd ends its processes in the same way as the processes of other jobs. pinfoldd writes no receipt
-    // for a job that never ran, because the caller of CreateJob gets an error. If `pinfold-run --exec` has called CreateJob, it
-    // is the leader of the job. The leader needs the grace time to print an error message before it ends.
+    // If the start of a job fails, pinfoldd ends the job's processes in the same way as the processes of other jobs. pinfoldd
+    // writes no receipt for a job that never ran, because the caller of CreateJob gets an error. With `pinfold-run --exec`, the
+    // leader itself has called CreateJob. The leader needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))
