@@ -76,10 +76,10 @@ struct Job {
     UniqueFd supervisor; ///< the pidfd of the job's supervisor
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle warningTimer;       ///< when warningTimer expires, LimitWarner warns about the job's run time limit
-    EventHandle describeTimer;      ///< if describeTimer expires, pinfoldd sends SIGTERM before the leftovers are described
-    EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
-    EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
+    EventHandle warningTimer;  ///< when warningTimer expires, LimitWarner warns about the job's run time limit
+    EventHandle describeTimer; ///< when describeTimer expires, pinfoldd sends SIGTERM and does not wait for reports on leftovers
+    EventHandle graceTimer;    ///< the timer runs until pinfoldd sends SIGKILL
+    EventHandle killTimer;     ///< when killTimer expires, ProcessKiller ends the processes that still live
     EventHandle unkillableTimer;    ///< the timer for the next step of UnkillablePolicy
     EventHandle removalTimer;       ///< when the timer expires, JobCloser tries again to remove the slice
     std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
@@ -97,7 +97,7 @@ struct Job {
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< this timer ends the wait for the call of EndJob that reports the leader's end
-    bool reportOver = false; ///< EndJob was called, or the time for its call is over, so pinfoldd does not wait for EndJob
+    bool reportOver = false; ///< pinfoldd does not wait for EndJob any more: EndJob was called, or reportTimer has expired
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run; the batch system possibly never reports this end
     bool leftToPid1 = false; ///< the node is being shut down, and PID 1 ends the job's processes
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job

@@ -46,7 +46,7 @@ DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
 }
 template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
-/// Returns a change that reverses `change`. If `change` sets a limit, the result contains the value of this limit in `old`.
+/// Returns a change that reverses `change`. If `change` sets a limit, the result sets this limit to the value from `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     for (const auto& row : limitTable())
@@ -241,8 +241,8 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. While a limit is
-    // being raised, the scope's old limit stays in force until the scope gets the new limit.
+    // apply() first changes the slice, whose limits cover the whole job, and then changes the scope. While a limit is being
+    // raised, the scope's old limit stays in force until the scope gets the new limit.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});

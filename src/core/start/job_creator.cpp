@@ -152,8 +152,8 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked explicitly for a CPU weight. The number of slots determines the CPU weight. If the kernel cannot
-        // enforce CPU weights, the job runs without the CPU weight.
+        // If the request does not set a CPU weight, the number of slots determines the CPU weight. If the kernel cannot enforce
+        // CPU weights, the job runs without the CPU weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -213,8 +213,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // nextManualNumber() must not return the number of a live job. An admin can have given the key manual.<n> to a live job. The
-    // receipts in the history do not contain the keys of live jobs.
+    // nextManualNumber() must not return the number of a live job. An admin can have given the key manual.<n> to a live job. A
+    // live job has no receipt in the history yet, so nextManualNumber() calls isFree() for each number.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
