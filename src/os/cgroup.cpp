@@ -305,7 +305,7 @@ std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
     const auto current = single(read("memory.current"));
     const auto memory = read("memory.stat");
     const auto file = valueOf(memory, "file");
-    // The kernel counts shared memory as part of `file`, although no file on a disk contains it.
+    // The figure "file" of memory.stat includes shared memory, which is not stored in any file on a disk.
     const auto shared = valueOf(memory, "shmem");
     if (!current || !file || !shared)
         return std::nullopt;

@@ -51,8 +51,8 @@ public:
         std::optional<std::uint64_t> kills;
     };
     OomCount oomCount() const;
-    /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
-    /// usage() reads.
+    /// Reads the cgroup's current use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files
+    /// that usage() reads.
     Usage briefUsage() const;
     /// Reads the figures of a profile (model/profile_recorder.hpp). A profile contains the CPU time, the number of tasks, the sum
     /// of all I/O, and the memory pressure. The memory figures of a profile are the anonymous memory, the shared memory and the

@@ -78,11 +78,13 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. If a file has not changed, calling the file's
     /// handler is harmless, because each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
-        lookLater(); // lookAtUnwatched() sets its next timer first, because a handler that it calls can throw an exception
+        // lookAtUnwatched() sets the next timer before it calls handlers. If a handler throws an exception, the timer is already
+        // set.
+        lookLater();
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // a handler that was called before has removed `id` from `unwatched`
+                continue; // the handler of another registration has ended the registration `id`
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();

@@ -72,8 +72,8 @@ public:
     }
     ~ForeignFd() { reset(); }
 
-    /// After closeBy(), `closer` closes the descriptor. `closer` must outlive the ForeignFd. `owner` is the user who passed the
-    /// descriptor to pinfoldd.
+    /// After the call of closeBy(), the DescriptorCloser `closer` closes the descriptor. The DescriptorCloser must outlive the
+    /// ForeignFd. `owner` is the user who passed the descriptor to pinfoldd.
     void closeBy(DescriptorCloser& closer, uid_t owner) {
         closer_ = &closer;
         owner_ = owner;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes sure that some of pinfoldd's file descriptors stay free. Without free descriptors pinfoldd could not end a job properly.
-// pinfoldd needs descriptors to list the leftovers of a job, to read its resource use, and to store its record. Without free
-// descriptors, the job's supervisor could not connect to pinfoldd.
+// pinfoldd needs descriptors to list a job's leftovers, to read the job's resource use, and to store the job's record. Without
+// free descriptors, the job's supervisor could not connect to pinfoldd.
 #pragma once
 
 #include <cstdint>

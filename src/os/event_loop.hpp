@@ -24,13 +24,13 @@ public:
     using Handler = std::function<void()>;
     virtual ~EventLoop() = default;
 
-    /// Calls `handler` each time `fd` is readable or its other end is closed. The caller ends these calls by destroying the
-    /// EventHandle. The caller remains the owner of `fd`.
+    /// Calls `handler` each time `fd` is readable or its other end is closed. After the caller has destroyed the EventHandle, the
+    /// loop no longer calls `handler`. The caller remains the owner of `fd`.
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, after `delay`.
     virtual EventHandle after(Microseconds delay, Handler handler) = 0;
-    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that the caller
-    /// needs to do only once after several events.
+    /// Calls `handler` once, as soon as no other event is pending, or at the latest after many turns of the loop. Use whenIdle()
+    /// for work that the caller needs to do only once after several events.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
     /// Returns CLOCK_BOOTTIME. All time limits use CLOCK_BOOTTIME.

@@ -32,10 +32,10 @@ struct FileStatus {
     RealTime modified{}; ///< the time at which the file's contents changed last
     RealTime touched{};  ///< the time at which the file's contents or its inode changed last
 
-    /// Returns true if `before` describes the same file, and the file's contents have not changed since `before`. The function
-    /// unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The function
-    /// unchanged() ignores the inode's time of change. The kernel changes the inode's time of change even when somebody removes a
-    /// link to the file.
+    /// Returns true if this FileStatus and the older FileStatus `before` describe the same file with the same owner and contents.
+    /// The function unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk.
+    /// The function unchanged() ignores the inode's time of change. The kernel changes the inode's time of change even when
+    /// somebody removes a link to the file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;

@@ -20,8 +20,8 @@ public:
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
     /// Call giveBack() when pinfoldd begins to send a long answer. giveBack() immediately returns freed memory (for example the
-    /// memory of the answer's data) to the system. giveBack() returns freed memory a second time after kDelay, because pinfoldd
-    /// has sent the answer by that time.
+    /// memory of the answer's data) to the system. After kDelay, pinfoldd has sent the answer, and giveBack() returns the memory
+    /// of the sent answer to the system.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

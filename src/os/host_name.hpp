@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// Returns the present name of the node, or an empty text if the name cannot be read. The name of the node can change while
+/// Returns the current name of the node, or an empty text if the name cannot be read. The name of the node can change while
 /// pinfoldd runs.
 std::string hostName();
 

@@ -26,7 +26,7 @@ public:
 };
 
 /// Writes entries to the journal with sd_journal_sendv(3). sd_journal_sendv(3) blocks while journald reads no messages. If the
-/// journal does not accept an entry, the entry is lost, because pinfold stores it nowhere else.
+/// journal does not accept an entry, the entry is lost, because pinfold stores journal entries nowhere else.
 class SdJournal : public Journal {
 public:
     /// `identifier` is the entry's SYSLOG_IDENTIFIER, the program's name.
@@ -37,8 +37,8 @@ private:
     std::string identifier_;
 };
 
-/// Writes to the journal in the thread of a MessageQueue. (SdJournal writes in the thread that calls event().) The event loop is
-/// allowed to use a QueuedJournal, because event() does not wait for journald.
+/// Writes to the journal in the thread of a MessageQueue. SdJournal writes in the thread that calls event(). The event loop is
+/// allowed to use a QueuedJournal, because QueuedJournal::event() does not wait for journald.
 class QueuedJournal : public Journal {
 public:
     QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}

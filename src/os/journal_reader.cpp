@@ -73,7 +73,7 @@ Result<void> JournalReader::goToOldest() { return resultOf(sd_journal_seek_head(
 Result<void> JournalReader::goToNewest(std::uint64_t count) {
     if (const int status = sd_journal_seek_tail(journal_.get()); status < 0)
         return failed(status);
-    // goToNewest() goes back one entry more than `count`, because next() returns the entry after the present one.
+    // next() moves forward by one entry and then reads that entry, so goToNewest() goes back by `count` + 1 entries.
     const int skipped = sd_journal_previous_skip(journal_.get(), count + 1);
     if (skipped < 0)
         return failed(skipped);

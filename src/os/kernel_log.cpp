@@ -24,13 +24,13 @@ std::optional<std::uint64_t> numberAt(std::string_view text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// Returns the number that follows the first `name` in the text.
+/// Returns the number that directly follows the first occurrence of `name` in `text`.
 std::optional<std::uint64_t> numberAfter(std::string_view text, std::string_view name) {
     const auto at = text.find(name);
     return at == std::string_view::npos ? std::nullopt : numberAt(text.substr(at + name.size()));
 }
 
-/// Returns the text between `name` and the next `end`.
+/// Returns the part of `text` between the first occurrence of `name` and the next occurrence of `end`.
 std::string between(std::string_view text, std::string_view name, std::string_view end) {
     const auto at = text.find(name);
     if (at == std::string_view::npos)
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> takeNumber(std::string_view& text, std::string_view
     return number;
 }
 
-/// Returns N for a line such as "CPU: 1 PID: N Comm: systemd Not tainted …" or "CPU: 1 UID: 0 PID: N Comm: systemd …".
+/// Returns the number after "PID:" in a line of the form "CPU: … UID: … PID: … Comm: …". The part "UID: …" can be missing.
 std::optional<std::uint64_t> pidOfDump(std::string_view line) {
     if (!takeNumber(line, "CPU: "))
         return std::nullopt;

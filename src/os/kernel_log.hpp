@@ -30,9 +30,9 @@ struct OomReport {
     std::string taskCgroup;
     std::string limitCgroup;            ///< the cgroup whose limit was reached; empty if the memory of the node ran out
     bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
-    std::optional<std::uint64_t> anon;  ///< the anonymous memory in limitCgroup, in bytes
-    std::optional<std::uint64_t> file;  ///< the page cache and shared memory in limitCgroup, in bytes
-    std::optional<std::uint64_t> shmem; ///< the shared memory in limitCgroup, in bytes; `file` includes it
+    std::optional<std::uint64_t> anon;  ///< the anonymous memory that the cgroup limitCgroup uses, in bytes
+    std::optional<std::uint64_t> file;  ///< the page cache of the cgroup limitCgroup, including shared memory, in bytes
+    std::optional<std::uint64_t> shmem; ///< the shared memory that the cgroup limitCgroup uses, in bytes
 };
 
 /// Makes a report from the lines of one out-of-memory kill.
@@ -62,7 +62,7 @@ public:
 
     bool readable() const { return static_cast<bool>(kmsg_); }
     /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. If a kill happened before the call of
-    /// watch(), KernelLog reports it with the kernel's next line or during drain().
+    /// watch(), KernelLog reports the kill with the kernel's next line or during drain().
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

@@ -24,8 +24,8 @@ public:
     /// Informs systemd about a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use
     /// systemd's socket.
     Result<void> state(std::string assignment);
-    /// Tells systemd the text that `systemctl status` shows. status() reports no error, because pinfoldd soon sends the next
-    /// status.
+    /// Tells systemd the text that `systemctl status` shows. If systemd does not get a status, status() reports no error, because
+    /// the next status will soon replace the lost one.
     void status(const std::string& text);
     /// Tells systemd regularly that the loop runs, if WatchdogSec= is set.
     void startWatchdog();
@@ -38,9 +38,9 @@ private:
     EventLoop& loop_;
     std::string path_;
     std::string state_;  ///< the change of state that NotifySocket has not sent yet, or an empty text
-    std::string alive_;  ///< the message for the watchdog that NotifySocket has not sent yet, or an empty text
+    std::string alive_;  ///< the sign of life that NotifySocket has not sent yet, or an empty text
     std::string status_; ///< the status that NotifySocket has not sent yet, or an empty text
-    UniqueFd socket_;    ///< NotifySocket opens the socket only once, because opening it for each text takes 8 system calls
+    UniqueFd socket_;    ///< NotifySocket keeps the socket open, because opening the socket for each text takes 8 system calls
     UniqueFd room_;      ///< an epoll(7) descriptor that is readable when socket_ is writable
     EventHandle roomAgain_;
     Microseconds watchdogInterval_{};

@@ -74,8 +74,8 @@ public:
 
 private:
     /// Follows a link in /proc, and adds its target to `found`. The first statx() of a file requests no attributes, so the kernel
-    /// asks no file server. For a file on a FUSE mount, a request for attributes would fail, or would wait for a file server that
-    /// hangs. follow() calls statx() a second time only if the file is on one of the given devices.
+    /// asks no file server. If the first statx() requested attributes of a file on a FUSE mount, the call could fail or hang.
+    /// follow() calls statx() a second time only if the file is on one of the given devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -170,7 +170,7 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        // The user ids are read before the files, because the process can end while its files are read.
+        // The user ids of a process cannot be read after its end, so filesInUse() reads the user ids before the files.
         const auto users = usersOf(table, pid);
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });

@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 /// Returns the calling thread's file system user id (see credentials(7)). The call setfsuid(2) reports no error. If the argument
-/// is not a valid user id, setfsuid(2) changes nothing and returns the present id.
+/// is not a valid user id, setfsuid(2) changes nothing and returns the thread's current id.
 uid_t current() { return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))); }
 
 } // namespace

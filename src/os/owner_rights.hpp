@@ -5,9 +5,10 @@
 
 namespace pinfold {
 
-/// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). The kernel lets the thread access a file only if the other user has the right to access the file. If somebody
-/// replaces a file after pinfold has examined it, the kernel checks the other user's rights to the new file.
+/// While a FileRightsOf exists, its thread accesses files with the rights of a given user and not with root's rights
+/// (setfsuid(2)). The kernel lets the thread access a file only if the user of the FileRightsOf has the right to access the file.
+/// If somebody replaces a file after pinfold has examined the file, the kernel checks the rights of FileRightsOf's user to the
+/// new file.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);

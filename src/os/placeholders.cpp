@@ -20,7 +20,7 @@ namespace {
 
 [[noreturn]] void holdThePlace(pid_t parent) {
     // pinfoldd's main thread starts the child. When the main thread ends, the kernel sends SIGKILL to the child. The main thread
-    // ends only with pinfoldd.
+    // runs until pinfoldd ends.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent)
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");

@@ -24,7 +24,7 @@ public:
     virtual Result<pid_t> start() = 0;
     /// Returns false if the placeholder has ended, for example because another program killed it.
     virtual bool lives(pid_t placeholder) const = 0;
-    /// Ends the placeholder. Calls `over` when the placeholder has ended.
+    /// Ends the placeholder. Calls the function `over` when the placeholder has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
     /// Ends the placeholder if it still runs. After release(), another process can get the placeholder's process id, so do not
     /// use the process id any more.

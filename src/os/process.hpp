@@ -32,7 +32,8 @@ struct ProcessInfo {
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
-    /// begun to exit. `dying` is always false for a process in state D, because a process in state D can hang for ever.
+    /// begun to exit. A process in state D can hang for ever in spite of SIGKILL, so `dying` is always false for a process in
+    /// state D.
     bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
@@ -56,9 +57,9 @@ struct ProcessInfo {
 };
 
 /// Reads processes. Several threads can use a ProcessTable at the same time. The functions commandOf() and readWithCommand() can
-/// block, because they take the lock of the process's memory (mmap_lock). While a process waits for a file server, it can hold
-/// the lock of its memory (mmap_lock) for ever. The event loop must not call commandOf() or readWithCommand(), because both
-/// functions can block. All functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
+/// block, because they take the lock of the process's memory (mmap_lock). A process that waits for a file server can hold the
+/// lock of its memory (mmap_lock) for ever. The event loop must not call commandOf() or readWithCommand(), because both functions
+/// can block. All functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
@@ -80,7 +81,7 @@ public:
     /// Returns the thread that traces the given thread (ptrace(2)), or 0 if no thread traces the given thread. Errors: PidGone;
     /// Internal.
     Result<pid_t> tracerOf(pid_t thread) const;
-    /// Returns the present threads of a process. Error: PidGone.
+    /// Returns the current threads of a process. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// Returns the cgroup of a process that read() has returned. If a process's first thread has ended and other threads run,
@@ -100,8 +101,8 @@ public:
     Result<ProcessInfo> read(pid_t pid) const;
     /// Reads all facts about a process, including the command line. readWithCommand() can block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
-    /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
-    /// the result is `info.command`. commandOf() can block.
+    /// Returns the process's command line, made printable by printable(). If the process has no command line, or if pinfold
+    /// cannot read the command line, the result is `info.command`. commandOf() can block.
     std::string commandOf(const ProcessInfo& info) const;
     /// readStuck() returns all facts that read() returns. If a thread of the process cannot be interrupted, readStuck() reads the
     /// state and the wait point of that thread. If several threads cannot be interrupted, readStuck() prefers a thread that waits
@@ -114,7 +115,7 @@ private:
     /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// In the thread's file "status" (proc(5)), finds the line that begins with `line`, and returns the number in this line.
+    /// Reads the thread's file "status" (proc(5)), and returns the number in the line that begins with the text `line`.
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;

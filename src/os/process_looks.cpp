@@ -45,7 +45,7 @@ public:
         changed_.notify_all();
         return changed_.wait_for(lock, patience, [this] { return !look_; });
     }
-    /// Tells the thread that calls `look` to end as soon as `look` returns.
+    /// Tells the thread that it must end as soon as `look` returns.
     void dismiss() {
         const std::lock_guard lock(mutex_);
         dismissed_ = true;

@@ -29,8 +29,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // When pinfoldd got the request, the process was not in a job. Before move(), another request could have moved the process
-    // into a job.
+    // pinfoldd has already checked that the process was not in a job. After this check, another request could have moved the
+    // process into a job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -55,7 +55,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // if the process id was reused, /proc could have described another process
+            continue; // if the process id was reused, `place` and `info` can describe a process other than `stranger`
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -65,7 +65,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // if the process id was reused, sendHome() could have moved another process into the cgroup `home`
+        from = *home; // if a new process got the number `pid`, sendHome() could have moved the new process to `*home`
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }

@@ -47,17 +47,18 @@ public:
     /// Moves the process to `cgroup`. `cgroup` has the form of a path in /proc/PID/cgroup. `owner` is the owner of the cgroup's
     /// processes. move() uses `owner` only to call putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() with the process id of a process that has ended. If a new process in `cgroup` has the number `pid`,
-    /// putBack() moves the new process to the cgroup of the new process's parent. Every process begins in the cgroup of its
-    /// parent. If the new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move
-    /// it. Killing the new process gives `owner` no new power, because the kernel lets `owner` kill the new process directly. If
-    /// putBack() moved a process of `owner`, the process might escape from a job. Returns a text that says what putBack() did, or
-    /// why putBack() failed. Returns an empty text if putBack() found no process to move or to kill.
+    /// Moves the process `pid`, which does not belong to the job, from `cgroup` to the cgroup of the process's parent. If a
+    /// process ends during move(), a new process can get the number `pid`, and move() moves the new process to `cgroup`. Every
+    /// process begins in the cgroup of its parent. If the process `pid` belongs to `owner`, and `owner` is not root, putBack()
+    /// kills the process and does not move it. Killing the process gives `owner` no new power, because the kernel lets `owner`
+    /// kill the process directly. If putBack() moved a process of `owner`, the process could escape from a job. Returns a text
+    /// that says what putBack() did, or why putBack() failed. Returns an empty text if putBack() found no process to move or to
+    /// kill.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process could have forked children in
-    /// `cgroup`. The function clear() calls putBack() for each process of a user other than `owner`. clear() neither moves nor
-    /// kills the processes in `newcomers` and their descendants. clear() neither moves nor kills pinfoldd's children and their
-    /// descendants. Returns one line for each action of clear() and for each failure.
+    /// `cgroup`. The function clear() calls putBack() for each process of a user other than `owner`. If a process is in
+    /// `newcomers` or is a child of pinfoldd, clear() neither moves nor kills the process or its descendants. Returns one line
+    /// for each action of clear() and for each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };
@@ -73,8 +74,8 @@ public:
                                    const UserIds& owner) const override;
 
 private:
-    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. A process whose
-    /// parent is in the cgroup belongs to the job or descends from a stranger in the result.
+    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. If the parent of a
+    /// stranger is in the cgroup, strangersIn() returns the stranger's ancestor and not the stranger.
     Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const;
     /// Moves the stranger to the cgroup of the stranger's parent. If the move fails or the parent is gone, sendHome() moves the

@@ -50,8 +50,8 @@ pid_t start(const std::filesystem::path& program, std::vector<std::string> argum
     ::posix_spawn_file_actions_destroy(&files);
     if (!started)
         return 0;
-    // In qemu's user mode, posix_spawn(3) can return before the child has its process group. kill(2) would then not find the
-    // group, and pinfold would wait until the program ends by itself.
+    // In qemu's user mode, posix_spawn(3) can return before the child has its process group. Without setpgid(2), kill(2) could
+    // fail to find the process group, and pinfold would wait until the program ends by itself.
     (void)::setpgid(pid, pid);
     return pid;
 }

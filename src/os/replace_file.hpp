@@ -13,11 +13,11 @@ namespace pinfold {
 /// The name of replaceFile()'s temporary file ends with kTemporarySuffix.
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
-/// Replaces the file's contents by `text`. replaceFile() first writes the text to a temporary file ".<name>.tmp" in the same
-/// directory. The last step of replaceFile() renames the temporary file to `file`. A reader sees either the old text or the new
-/// text. If replaceFile() fails, the file keeps the old text. The new file has the mode `mode`, and the umask does not change the
-/// mode. If a file with the temporary name exists already, replaceFile() removes that file and creates a new one. replaceFile()
-/// never writes to an old temporary file, because another user could have created it in the directory. The function
+/// Replaces the file's contents with `text`. replaceFile() first writes the text to a temporary file ".<name>.tmp" in the same
+/// directory. As the last step, replaceFile() gives the temporary file the name `file`. A reader sees either the old text or the
+/// new text. If replaceFile() fails, the file keeps the old text. The new file has the mode `mode`, and the umask does not change
+/// the mode. If a file with the temporary name exists already, replaceFile() removes that file and creates a new one.
+/// replaceFile() never writes to an old temporary file, because another user could have created that file. The function
 /// replaceFile() does no fsync. The message of the error Internal contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 

@@ -72,7 +72,7 @@ struct SdEventLoop::Source : EventSource {
 
     std::shared_ptr<Handler> handler;
     SdEventLoop& loop; // the reference stays valid, because the loop outlives its sources
-    int turns = 0;     ///< for how many turns of the loop the source has already waited until the loop is idle
+    int turns = 0;     ///< how often sd-event has called hurry() for this source
     sd_event_source* source = nullptr;
 };
 
@@ -95,8 +95,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(Microseconds delay, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // after() counts the delay from the present time. The loop's own "now" is the time when the present round of events began. If
-    // after() added the delay to the loop's own "now", the loop could call the handler too early.
+    // after() counts the delay from the time of the call. The loop's own "now" is the time at which the loop began to handle the
+    // current events. If after() added the delay to the loop's own "now", the loop could call the handler too early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, toUsec(bootTime() + std::min(delay, kLongestDelay)),
               toUsec(kTimerAccuracy), [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); },

@@ -15,7 +15,7 @@ struct sd_event;
 
 namespace pinfold {
 
-/// Implements EventLoop with sd-event(3). SdEventLoop catches exceptions of handlers and logs them. After an exception the loop
+/// Implements EventLoop with sd-event(3). SdEventLoop catches and logs the exceptions of handlers. After an exception the loop
 /// continues, or quits if quitAtException() has set a status.
 class SdEventLoop : public EventLoop {
 public:
@@ -42,13 +42,13 @@ public:
     /// Blocks the signal in this process, and calls `handler` each time the process receives the signal.
     EventHandle onSignal(int signal, Handler handler);
     /// Sets the status with which the loop quits after an exception. If quitAtException() has set no status, the loop continues
-    /// after an exception. An exception during pinfoldd's start must end pinfoldd, so pinfoldd sets a status while it starts.
+    /// after an exception. pinfoldd sets a status only during its start, so that an exception during the start ends pinfoldd.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
     /// Handles the pending events. If no event is pending, turn() waits for an event, but no longer than `patience`. Returns
-    /// false if no event came. If a program has its own loop, the program calls turn() when descriptor() is readable.
+    /// false if turn() handled no event. If a program has its own loop, the program calls turn() when descriptor() is readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 
@@ -64,7 +64,7 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    /// Contains the type of the handler that the loop has called in the present turn. If the turn handled a call from the bus,
+    /// Contains the type of the handler that the loop has called in the current turn. If the turn handled a call from the bus,
     /// `handler_` is null.
     const std::type_info* handler_ = nullptr;
 };
