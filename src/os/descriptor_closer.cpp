@@ -44,7 +44,7 @@ struct DescriptorCloser::Users {
     std::optional<Descriptor> next();
     /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);
-    /// Closes `first`, and then closes each descriptor that next() returns. A thread calls close().
+    /// Closes the descriptor `first`, and then closes each descriptor that next() returns. A thread calls close().
     void close(Descriptor first);
 
     std::mutex mutex;

@@ -28,16 +28,17 @@ public:
     /// unclosed and kThreadsPerUser threads close the user's descriptors.
     static constexpr std::size_t kMostPerUser = 1024;
 
-    /// When `mostOfUsers` descriptors of users other than root are unclosed, pinfoldd should accept descriptors only from root.
+    /// When the number of ordinary users' unclosed descriptors reaches `mostOfUsers`, pinfoldd should accept descriptors only
+    /// from root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. DescriptorCloser
     /// closes a pidfd without a thread, because close() of a pidfd returns at once.
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. If fewer than kThreadsPerUser threads close
-    /// descriptors of the user, the number of the user's unclosed descriptors does not matter. If `mostOfUsers` descriptors of
-    /// ordinary users are unclosed, overloaded() returns true for every ordinary user. The limit `mostOfUsers` keeps descriptors
-    /// free for root. Returns false for root.
+    /// descriptors of the user, the number of the user's unclosed descriptors does not matter. When the number of ordinary users'
+    /// unclosed descriptors reaches `mostOfUsers`, overloaded() returns true for every ordinary user. The limit `mostOfUsers`
+    /// keeps descriptors free for root. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns the number of descriptors for which close() has not returned yet.
     std::size_t held() const;

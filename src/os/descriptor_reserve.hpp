@@ -25,12 +25,12 @@ inline constexpr std::uint64_t kPartForClosing = 16;
 std::uint64_t partOfDescriptors(std::uint64_t part);
 
 /// Returns true if at most a quarter of this process's descriptors is free. When only a quarter of this process's descriptors is
-/// free, only root may use the free descriptors.
+/// free, only root is allowed to use the free descriptors.
 bool onlyRootsQuarterIsLeft();
 
-/// Returns true if `descriptor` is one of the `reserve` highest numbers that a descriptor of this process can have. The kernel
-/// gives a new descriptor the lowest free number. If a new descriptor has a high number, all lower numbers are in use, so few
-/// descriptors are free. If the process can have at most 1023 descriptors, isOfReserve() uses a proportionally smaller number
+/// If `reserve` is 64, isOfReserve() returns true for the 64 highest numbers that a descriptor of this process can have. The
+/// kernel gives a new descriptor the lowest free number. If a new descriptor has a high number, all lower numbers are in use, so
+/// few descriptors are free. If the process can have at most 1023 descriptors, isOfReserve() uses a proportionally smaller number
 /// than `reserve`.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 

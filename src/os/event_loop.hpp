@@ -27,7 +27,7 @@ public:
     /// Calls `handler` each time `fd` is readable or its other end is closed. After the caller has destroyed the EventHandle, the
     /// loop no longer calls `handler`. The caller remains the owner of `fd`.
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
-    /// Calls `handler` once, after `delay`.
+    /// Calls `handler` once, after the time `delay`.
     virtual EventHandle after(Microseconds delay, Handler handler) = 0;
     /// Calls `handler` once, as soon as no other event is pending, or at the latest after many turns of the loop. Use whenIdle()
     /// for work that the caller needs to do only once after several events.

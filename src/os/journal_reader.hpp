@@ -45,7 +45,7 @@ public:
     static Result<JournalReader> open(const JournalMatches& matches);
 
     Result<void> goToOldest();
-    /// Skips all entries of the journal except the newest `count` entries.
+    /// Skips all entries of the journal except the newest entries. `count` says how many entries remain.
     Result<void> goToNewest(std::uint64_t count);
     /// Returns the next entry, or nothing if the journal has no further entry yet.
     Result<std::optional<JournalEntry>> next();

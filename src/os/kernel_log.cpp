@@ -98,7 +98,7 @@ std::string unescaped(std::string_view text) {
 
 // Users choose parts of many lines in the kernel's log. The line about a crashed program begins with the name of the process. The
 // name of a process has at most kMaxComm bytes. The kernel's line about a crashed program contains the name of the program's
-// file. feed() looks for the kernel's words only in parts of a line that no user can choose.
+// file. feed() ignores the kernel's words in the parts of a line that users can choose.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: ");

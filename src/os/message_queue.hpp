@@ -18,7 +18,7 @@ namespace pinfold {
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor of MessageQueue waits at most this long for the queue's thread.
+    /// The destructor of MessageQueue waits for the queue's thread, but no longer than kFlush.
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);

@@ -115,8 +115,8 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     return printable(*name, 100);
 }
 
-/// Returns the directory of the first thread for which `wanted` returns true. firstThread() calls `wanted` for each thread, with
-/// the directory and the state of that thread.
+/// Returns the directory of the first thread for which `wanted` returns true. The function `wanted` gets the directory and the
+/// state of a thread.
 std::optional<std::filesystem::path> firstThread(const std::filesystem::path& threads,
                                                  const std::function<bool(const std::filesystem::path&, char)>& wanted) {
     std::error_code error;
@@ -129,8 +129,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE. Other threads of
-/// the process can be waiting for a lock that the thread in FUSE holds.
+/// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE, because that thread
+/// can hold a lock for which other threads of the process wait.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {

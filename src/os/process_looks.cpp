@@ -37,8 +37,8 @@ public:
         return shared;
     }
 
-    /// Runs `look` in another thread. Returns false if `look` does not end within `patience`. If `look` takes longer than
-    /// `patience`, `look` continues to run in its thread.
+    /// Calls the function `look` in another thread. Returns false if the function does not return within the time `patience`.
+    /// After the time `patience`, the function `look` continues to run in the other thread.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);

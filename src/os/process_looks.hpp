@@ -39,8 +39,8 @@ public:
     /// root's processes.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
-    /// `patience` is the maximum time for one call of `look`. `subordinates` says which user owns a subordinate id. A process
-    /// with a subordinate id counts as a process of the user who owns the subordinate id.
+    /// `patience` is the maximum time for one call of the function `look`. `subordinates` says which user owns a subordinate id.
+    /// A process with a subordinate id counts as a process of the user who owns the subordinate id.
     explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
                           std::chrono::milliseconds timeOfOne = kTimeOfOne)
         : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
@@ -48,12 +48,12 @@ public:
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
-    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
-    /// fails with TimedOut if `look` takes longer than `patience`. into() fails with Internal if the kernel cannot start a
-    /// thread. into() fails with Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time
-    /// limit. ProcessLooks does not call `look` while an earlier call for this process hangs, or while too many calls for other
-    /// processes hang. If all calls for one user's processes have taken `timeOfOne` in total, ProcessLooks does not call `look`
-    /// for this user again.
+    /// Returns the Result that the function `look` returns. Another thread calls `look`, so the function must own all data that
+    /// it uses. into() fails with TimedOut if the function `look` takes longer than `patience`. into() fails with Internal if the
+    /// kernel cannot start a thread. into() fails with Busy if ProcessLooks did not call the function `look`. The message of
+    /// TimedOut names the process and the time limit. ProcessLooks does not call `look` while an earlier call for this process
+    /// hangs, or while too many calls for other processes hang. When the calls for an ordinary user's processes have taken the
+    /// time `timeOfOne` in total, into() no longer calls `look` for this user.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });

@@ -48,7 +48,7 @@ public:
     /// processes. move() uses `owner` only to call putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Moves the process `pid`, which does not belong to the job, from `cgroup` to the cgroup of the process's parent. If a
-    /// process ends during move(), a new process can get the number `pid`, and move() moves the new process to `cgroup`. Every
+    /// process ends during move(), a new process can get the number `pid`, and move() can move the new process by mistake. Every
     /// process begins in the cgroup of its parent. If the process `pid` belongs to `owner`, and `owner` is not root, putBack()
     /// kills the process and does not move it. Killing the process gives `owner` no new power, because the kernel lets `owner`
     /// kill the process directly. If putBack() moved a process of `owner`, the process could escape from a job. Returns a text

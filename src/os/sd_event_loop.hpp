@@ -47,8 +47,9 @@ public:
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
-    /// Handles the pending events. If no event is pending, turn() waits for an event, but no longer than `patience`. Returns
-    /// false if turn() handled no event. If a program has its own loop, the program calls turn() when descriptor() is readable.
+    /// Handles the pending events. If no event is pending, turn() waits for an event, but no longer than the time `patience`.
+    /// Returns false if turn() handled no event. If a program has its own loop, the program calls turn() when descriptor() is
+    /// readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 
