@@ -15,7 +15,8 @@ namespace pinfold {
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path);
 std::optional<std::string> wholeDisk(const std::string& path);
 
-/// Returns the name of a disk in sysfs, such as "sda" for "8:0". If sysfs does not know the disk, diskName() returns `number`.
+/// Returns the name of a disk in sysfs, such as "sda" for "8:0". If sysfs does not know the disk, diskName() returns its
+/// argument.
 std::string diskName(const std::string& number);
 
 } // namespace pinfold

@@ -17,8 +17,8 @@
 namespace pinfold {
 
 /// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is empty.
-/// cgroup.events changes before systemd sends a signal, and systemd can send the signal more than once. During a reload, systemd
-/// sends signals even for units that continue to exist.
+/// The file cgroup.events changes before systemd sends the D-Bus signal UnitRemoved. systemd can send UnitRemoved more than once
+/// for a unit. During a reload, systemd sends UnitRemoved even for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's limit.
 /// If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free. Sometimes

@@ -47,8 +47,8 @@ bool isOnce(std::string_view text, std::string_view mark) {
 
 bool isPath(std::string_view text) { return text.starts_with('/') && text.find(',') == std::string_view::npos; }
 
-/// Removes `name` and the number after it from the beginning of the text. Returns the number, or nullopt if the text does not
-/// begin with `name` and a number.
+/// If the text begins with `name` and a number, removes both from the text, and returns the number. Returns nullopt if the text
+/// does not begin with `name` and a number.
 std::optional<std::uint64_t> takeNumber(std::string_view& text, std::string_view name) {
     if (!text.starts_with(name))
         return std::nullopt;
@@ -98,7 +98,7 @@ std::string unescaped(std::string_view text) {
 
 // Users choose parts of many lines in the kernel's log. The line about a crashed program begins with the name of the process. The
 // name of a process has at most kMaxComm bytes. The kernel's line about a crashed program contains the name of the program's
-// file. feed() ignores the kernel's words in the parts of a line that users can choose.
+// file. feed() must not mistake a text that a user chose for the kernel's words.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: ");

@@ -76,9 +76,9 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
-    // When a process has been put back, the process's children are still in `cgroup`. The process could have forked a child
-    // after strangersIn() listed the cgroup's processes. In the next pass through this loop, clear() finds the children that are
-    // still in `cgroup`.
+    // putBack() moves a process without the process's children, so the children are still in `cgroup`. The process could have
+    // forked a child after strangersIn() listed the cgroup's processes. In the next pass through this loop, clear() finds the
+    // children that are still in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)
