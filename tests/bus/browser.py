@@ -106,8 +106,7 @@ class Browser:
 
 
 def lines_of(picture):
-    """Returns the number of different lines of pixels in a PNG picture. If the page is empty, the picture has only a few different lines of
-    pixels."""
+    """Returns the number of distinct lines of pixels in a PNG picture. The picture of an empty page has only a few distinct lines of pixels."""
     data, at, packed = picture, 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

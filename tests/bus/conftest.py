@@ -83,11 +83,11 @@ class World:
         return process
 
     def daemon_command(self, program):
-        """Returns a command that starts the program and passes the wrapper's socket to it, as systemd does (sd_listen_fds(3))."""
+        """Returns a command that starts the program. The command passes the wrapper's socket to the program, as systemd does (sd_listen_fds(3))."""
         return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
 
     def start_daemon(self):
-        # The bus may not have noticed yet that an earlier pinfoldd has ended.
+        # The bus has perhaps not noticed yet that an earlier pinfoldd has ended.
         wait_until(lambda: not self.bus.name_has_owner("org.pinfold1"), "the name free")
         daemon = self.start(*self.daemon_command(BUILD / "src/daemon/pinfoldd"))
         wait_until(lambda: daemon.poll() is not None or self.bus.name_has_owner("org.pinfold1"), "pinfoldd on the bus")
@@ -129,7 +129,7 @@ class World:
         return self.manager().WaitJob(key)
 
     def stop_daemon(self):
-        """Stops pinfoldd as systemd does. If pinfoldd was built with a sanitizer, it looks for lost memory when it ends."""
+        """Stops pinfoldd as systemd does. If pinfoldd was built with a sanitizer, the sanitizer looks for lost memory when pinfoldd ends."""
         self.daemon.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a test may have stopped pinfoldd, or a process for which pinfoldd waits
             self.daemon.wait(10)
@@ -159,7 +159,7 @@ def error_name(call):
 
 @contextlib.contextmanager
 def new_world():
-    # Programs of other users connect to this bus. The bus gets a directory of its own, because only root can read the directory tmp_path.
+    # Programs of ordinary users connect to this bus, so the bus's socket cannot be in the directory tmp_path, which only root can read.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
         try:

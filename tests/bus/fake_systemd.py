@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""This program is a stand-in for systemd. Without faults, the stand-in answers as systemd does. A test can ask for faults. `fake_systemd.py ROOT`
-owns org.freedesktop.systemd1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names. The stand-in writes /proc and /sys/fs/cgroup below ROOT, for pinfoldd
---root ROOT. The processes are real."""
+"""This program is a stand-in for systemd. Without faults, the stand-in answers as systemd does. A test can make the stand-in answer wrongly, late or
+not at all. `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names. The stand-in writes /proc and
+/sys/fs/cgroup below ROOT, for pinfoldd --root ROOT. The processes are real."""
 
 import itertools
 import os
@@ -68,7 +68,7 @@ class Node:
     def __init__(self, root):
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
-        self.hanging = set()  # the ids of hanging processes, which no signal ends
+        self.hanging = set()  # the ids of processes that hang in the kernel; kill() sends no signal to these processes
         # Maps the ids of pinfoldd's own processes to their cgroups. The stand-in reads cgroup.procs to find the process that pinfoldd moves, so
         # cgroup.procs must not contain pinfoldd's own processes.
         self.placeholders = {}
@@ -208,7 +208,8 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
-        """Makes the next starts of units fail. For each start that must fail, `faults` contains one fault."""
+        """Each fault applies to one of the next requests to start a unit. "refuse-property" and "ignore-property" also apply to a request that sets
+        properties."""
         self.faults = [str(fault) for fault in faults]
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -265,7 +266,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def SayRemoved(self, unit):
-        """The real systemd may emit UnitRemoved for a live unit if somebody has asked for the unit."""
+        """The real systemd can emit UnitRemoved for a live unit after somebody has asked for the unit."""
         self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
 
     @dbus.service.method(CONTROL, in_signature="u")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""This program is a stand-in for an older pinfoldd, which knows fewer entries of OpenJob and AddTask than the present pinfoldd. Like each
-pinfoldd, the stand-in refuses a call with an unknown entry. No entry that the stand-in knows is a list. The stand-in answers a call of OpenJob
+"""This program is a stand-in for an older pinfoldd, which knows fewer entries of OpenJob and AddTask than the present pinfoldd. Like each pinfoldd,
+the stand-in refuses a call with an unknown entry. The stand-in does not know any entry whose value is a list. The stand-in answers a call of OpenJob
 with the names of the entries of the call."""
 
 import dbus

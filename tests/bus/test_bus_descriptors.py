@@ -117,8 +117,8 @@ def test_more_descriptors_than_there_are_numbers_for(world):
 
 
 def test_the_bus_knows_pinfoldd_by_name_before_it_is_ready(world):
-    """The bus's policy about descriptors names pinfoldd by its bus name, so pinfoldd must own the name early. If there are records of a thousand
-    jobs, a new pinfoldd needs some time until it is ready."""
+    """The bus's policy about descriptors names org.pinfold1.Daemon, so pinfoldd must own this name before pinfoldd is ready. If there are records of
+    a thousand jobs, a new pinfoldd needs some time until it is ready."""
     world.daemon.kill()
     world.daemon.wait()
     wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")

@@ -45,7 +45,7 @@ def held_up(world):
 
 def bearable(usual):
     """Returns the highest allowed median of the seconds that a call takes during a flood. `usual` is the time of a call before the flood. On a busy
-    machine, a call may take longer, because the flood, the bus and pinfoldd share the processors."""
+    machine, the allowed median is higher, because the flood, the bus and pinfoldd share the processors."""
     return (1.0 + 20 * usual) * max(1, os.getloadavg()[0] / os.cpu_count())
 
 

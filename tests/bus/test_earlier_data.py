@@ -47,7 +47,7 @@ def earlier(world, request):
         world.stored = {key: json.loads(text) for key, text in db.execute("SELECT key, receipt FROM receipts ORDER BY number")}
     world.lost = LOST[request.param]
     world.daemon = world.start_daemon()
-    # pinfoldd may connect to the bus before it writes the receipts of the lost jobs.
+    # pinfoldd can connect to the bus before it writes the receipts of the lost jobs.
     wait_until(lambda: world.lost <= {receipt["key"] for receipt in json.loads(pinfold(world, "history", "--json"))["receipts"]},
                "the receipts of the lost jobs")
     return world

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. The earlier version may be a program that is still
-running, or a package that is not upgraded yet. If a value that a client reads has an unexpected type, the client fails. The tables list the
-values that revision f7cc5991 of pinfold reads. The last tests call a stand-in for an older pinfoldd."""
+"""Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. The earlier version may be a program that is still running, or a
+package that is not upgraded yet. If a value that a client reads has an unexpected type, the client fails. The tables list the values that clients of
+the git revision f7cc5991 read. The last tests call a stand-in for an older pinfoldd."""
 
 import subprocess
 import sys

@@ -113,7 +113,7 @@ def test_a_receipt_says_whose_the_job_was_and_where(world):
 
 
 def ask_the_archive(world, *words):
-    """Runs the command line on a host with archive.ask in its configuration. No service of the archive runs on this host."""
+    """Runs the command line on a host whose configuration sets the key archive.ask. No service of the archive runs on this host."""
     (world.root / "etc/pinfold").mkdir(parents=True, exist_ok=True)
     (world.root / "etc/pinfold/pinfold.toml").write_text('[archive]\nserver = "archive.example.org"\nask = true\n')
     done = subprocess.run(["unshare", "--mount", "bash", "-c", 'mount --bind "$0/etc" /etc && exec "$@"', world.root, BUILD / "src/cli/pinfold", *words],
@@ -260,7 +260,8 @@ def test_vacuum(world):
 
 
 def copy_receipt(world, copies):
-    """The history contains one receipt, and the function adds copies of this receipt. Each copy is an hour older than the copy before it."""
+    """The history contains one receipt, and the function adds copies of this receipt. Each copy of the receipt is an hour older than the previous
+    copy."""
     db = sqlite3.connect(world.root / "var/lib/pinfold/history.db", timeout=60)
     with db:
         db.execute("""WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < ?)

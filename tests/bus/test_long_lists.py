@@ -22,7 +22,8 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Up to 700 copies have the same time of end."""
+    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Up to 700 copies of the receipt have the same time of
+    end."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
@@ -122,8 +123,8 @@ def fill(world, key, number, command):
 
 
 def test_processes_with_long_names_come_in_pages(world):
-    """A list of 8,200 processes with names as long as LONG does not fit into one message of 32 MiB. Each page of the list is smaller than an eighth
-    of 32 MiB."""
+    """A list of 8,200 processes does not fit into one message of 32 MiB if each name has 4096 bytes. pinfoldd returns a long list in pages of less
+    than 4 MiB."""
     pids = fill(world, "sge.1", 2500, LONG.encode())
     manager = world.manager()
     found, pages = all_pages(lambda: manager.ListProcesses("sge.1", timeout=PATIENCE),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. The other programs of pinfold do not
-run, so the node_exporter reads examples of their metrics from the tests' golden files. The alerts, the dashboard and docs/monitoring.md contain
-expressions. The tests check that Prometheus finds the series of each expression."""
+run, so the node_exporter reads examples of their metrics from the tests' golden files. The tests take the PromQL expressions from the alerts, the
+dashboard and docs/monitoring.md, and check that each PromQL expression finds series in Prometheus."""
 
 import json
 import os
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("prometheus", "promet
 
 
 class Site:
-    """Runs node_exporter and Prometheus, which read the metrics of the pinfoldd of `world`."""
+    """Runs node_exporter and Prometheus. node_exporter and Prometheus read the metrics of the pinfoldd that `world` contains."""
 
     def __init__(self, world):
         self.world, self.file = world, world.root / "metrics/pinfold.prom"
@@ -104,7 +104,8 @@ def site():
 
 
 def has_data(site, expression):
-    """Waits until the expression has a result. For some expressions, Prometheus must scrape twice, or pinfoldd must write its metrics file again."""
+    """Waits until the expression has a result. Some expressions have a result only after a second scrape, or after pinfoldd has written its metrics
+    file again."""
     return wait_until(lambda: site.series(expression), expression)
 
 
@@ -126,7 +127,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # pinfoldd rewrites the file from time to time, so each call sets an old time stamp again
+        os.utime(site.file, (0, 0))  # pinfoldd rewrites the file from time to time, so each call gives the file an old time stamp
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -219,8 +220,8 @@ def test_the_expressions_of_the_page_find_series(busy):
             busy.configure(per_job=True)  # when pinfoldd last wrote the file, it perhaps did not know the name of the job's owner yet
             joined = wait_until(lambda asked=expression: [found for found in busy.series(asked) if "username" in found["metric"]], expression)
         else:
-            # The page's expression finds nodes without pinfold. All nodes of this test have pinfold, so the second expression asks for a different
-            # metric.
+            # The page's expression finds nodes without pinfold. All nodes of this test have pinfold, so the page's expression finds nothing. With a
+            # different metric in place of pinfold_jobs, the expression finds the nodes.
             assert busy.series(expression.replace("node.*", ".*")) == []
             assert has_data(busy, expression.replace("node.*", ".*").replace("pinfold_jobs", "no_such_metric"))
     assert [series["metric"]["id"] for series in replaced] == ["4711"]

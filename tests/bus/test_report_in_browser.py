@@ -16,7 +16,7 @@ from test_report import look
 EVIL = """<img src="http://127.0.0.1:9/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
 EVIL_KEY = """user.<script>"'&<b>"""
 EVIL_PROGRAM = "<img src=x>"
-# HARMLESS contains each HTML element that a report may have. Most elements of HARMLESS are in every report.
+# HARMLESS contains all HTML elements that a report is allowed to have. Most elements of HARMLESS are in every report.
 HARMLESS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "span", "b", "ul", "li", "code", "figure", "figcaption",
             "svg", "path", "line", "pre", "table", "tbody", "tr", "th", "td"}
 WIDTHS = (1280, 400)

@@ -25,8 +25,8 @@ class Repeated(dict):
 
 
 def test_who_connected_is_who_calls(world):
-    """A process of root connects to the bus while its effective user is an ordinary user. The process calls pinfoldd after it has become root again.
-    If pinfoldd read the caller's user id from /proc, it would believe that root calls, and would not refuse Reload."""
+    """A process of root connects to the bus while its effective user is an ordinary user. The process becomes root again, and then calls pinfoldd. If
+    pinfoldd read the caller's user id from /proc, it would believe that root calls, and would not refuse Reload."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

@@ -91,7 +91,7 @@ def test_a_list_has_the_limits_and_the_use_of_jobs(world):
 
 @pytest.fixture
 def calls(world):
-    """Returns a function that returns the calls that reached pinfoldd since the function's previous call."""
+    """Yields a function. The function returns the names of the D-Bus calls that have reached pinfoldd since the test last called the function."""
     command = ["dbus-monitor", "--profile", "--address", world.address, "type='method_call',destination='org.pinfold1'"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 

@@ -38,7 +38,7 @@ def test_a_sigterm_at_shutdown_waits_for_the_jobs(world):
     world.create("sge.1", job)
     world.systemd.Shutdown("stopping")
     wait_until(lambda: world.live()["sge.1"] == "ending", "the job's end")
-    world.daemon.send_signal(signal.SIGTERM)  # the stand-in for the kernel acts on cgroup.kill
+    world.daemon.send_signal(signal.SIGTERM)  # pinfoldd writes to cgroup.kill, and the stand-in for the kernel then kills the job
     assert world.daemon.wait(30) == 0
     assert job.wait(30) == -signal.SIGKILL
     world.systemd.Shutdown("running")

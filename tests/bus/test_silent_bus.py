@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold doctor` on a bus that accepts connections, but sends nothing. pinfold-ship uses the same code to connect to the bus, and handles
-signals in one thread."""
+"""Tests `pinfold doctor` on a bus that accepts connections, but sends nothing. pinfold-ship connects to the bus with the same code as `pinfold
+doctor`, and only one thread of pinfold-ship handles signals."""
 
 import os
 import signal

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what pinfoldd does if systemd refuses calls or disappears. In some tests, systemd's answers come late, twice or in the wrong order. In other
-tests, systemd does not answer."""
+"""Tests what pinfoldd does if systemd refuses calls or disappears. In some tests, systemd's answers come late, twice, in the wrong order or not at
+all."""
 
 import threading
 import time
@@ -165,7 +165,7 @@ def test_a_daemon_killed_while_it_creates(world):
 
 def test_freezes_that_hang_hold_up_no_start(world):
     """systemd answers a freeze only when all processes of the job are frozen. The kernel cannot freeze a process that waits for a dead file server,
-    so the answer may never come."""
+    so systemd perhaps never answers."""
     keys = [f"bus.{number}" for number in range(70)]
     for key in keys:
         world.create(key, world.process())

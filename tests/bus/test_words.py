@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the words that the D-Bus interface accepts. The XML may list the words that are possible for an argument or entry. If the XML lists
-the possible words, pinfoldd refuses every other word, and says which words are possible."""
+"""Tests the words that the D-Bus interface accepts. For an argument or entry, the XML can list the possible words. If the XML lists the possible
+words, pinfoldd refuses every other word, and says which words are possible."""
 
 import re
 from pathlib import Path
@@ -44,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string, and the words that the interface lists for the place. A place is the name of a method,
-    of an argument, and of an entry of the argument. If the argument is not a dictionary, the entry is None."""
+    """Yields each place in which a caller can put a string, and the words that the interface lists for the place. Each place consists of three names:
+    the name of a method, the name of an argument, and the name of an entry. If the argument is not a dictionary, the entry is None."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)

@@ -350,8 +350,8 @@ def open_descriptors(world):
 
 
 def silent_connections(world, users, each):
-    """Each user makes `each` connections. All the connections wait in the queue of the wrapper's socket. A connection belongs to the effective user
-    id of the process that connects."""
+    """Opens connections for each user. The parameter `each` is the number of connections per user. All the connections wait in the queue of the
+    wrapper's socket. A connection belongs to the effective user id of the process that connects."""
     silent = []
     for uid in users:
         os.seteuid(uid)
@@ -405,8 +405,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # pinfoldd limits the descriptors that it uses for all users together. One user may have a quarter of the limit. While pinfoldd does not know the
-    # owner of the subordinate ids, the owner may have half of the limit.
+    # The connections of all ordinary users together can use at most an eighth of pinfoldd's descriptors. One user can have at most a quarter of these
+    # connections. While pinfoldd does not know the owner of the subordinate ids, the owner counts as two users.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -489,8 +489,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd gets the request and loses the bus at the same moment. pinfoldd may end without an answer. If the wrapper gets no answer, it repeats
-    the request."""
+    """pinfoldd gets the request and loses the bus at the same moment. pinfoldd can exit before it has answered the request. If the wrapper gets no
+    answer, it repeats the request."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()
@@ -532,8 +532,8 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
-    """pinfoldd waits only once for the silent connections, for a tenth of a second. If pinfoldd waited a tenth of a second for each connection, the
-    300 connections of this test would take half a minute. The wrapper's socket has a queue for 4,096 connections."""
+    """pinfoldd waits a tenth of a second for all silent connections together. If pinfoldd waited a tenth of a second for each connection, the 300
+    connections of this test would take half a minute. The wrapper's socket has a queue for 4,096 connections."""
     end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
@@ -549,9 +549,8 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """A wrapper of an earlier version takes every answer of pinfoldd as the end of its job. If pinfoldd cannot start, it sends no answer to a
-    wrapper of an earlier version, so that the wrapper asks again. If the wrapper has a newer version, the answer says why pinfoldd does not
-    start."""
+    """A wrapper of an earlier version takes every answer of pinfoldd as the end of its job. If pinfoldd cannot start, it sends no answer to a wrapper
+    of an earlier version, so that the wrapper asks again. A wrapper of the present version gets an answer that says why pinfoldd does not start."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:

@@ -114,7 +114,8 @@ def members(key):
 
 
 def closed(story, since=None):
-    """Returns a true value if a disturbance since the time `since` explains why the node refuses jobs."""
+    """Returns a true value if a disturbance explains why the node refuses jobs. The parameter `since` is the time at which the search for
+    disturbances begins."""
     return story.disturbed({"drain"}, 0.0, since) or story.disturbed({"full disk"}, REOPENED_WITHIN, since)
 
 
@@ -145,8 +146,8 @@ def with_names(line):
 
 
 def quiet(story, ended, because=None, needed=True):
-    """Checks that the job's standard error has only the expected lines. `because`: the reason why the job was stopped, or None if the job ended by
-    itself. `needed`: False if the line with this reason can be missing."""
+    """Checks that the job's standard error has only the expected lines. The parameter `because` is the reason why the job was stopped, or None if the
+    job ended by itself. `needed`: False if the line with this reason can be missing."""
     lines = [line for line in ended.err.splitlines() if NOT_OVER_YET not in line and SLOW_DISK not in line]
     said = [with_names(line.partition(". It ran for ")[0]) for line in lines]
     due = [f"pinfold: job {story.key} on {os.uname().nodename} was stopped{because}"] if because else []

@@ -132,7 +132,7 @@ def reconcile(_):
 @contextlib.contextmanager
 def drain():
     done = run("pinfold", "drain", "--reason", "chaos", check=False)
-    assert done.returncode == 0 or "the change was not stored" in done.stderr, done.stderr  # a full disk cannot store the change
+    assert done.returncode == 0 or "the change was not stored" in done.stderr, done.stderr  # while the disk is full, pinfoldd cannot store the drain
     try:
         yield
     finally:
@@ -164,8 +164,9 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """A disturbance of the plan begins as soon as `Event.after` jobs have begun. `Event.after` is a number of jobs. A lasting disturbance ends as
-    soon as `Event.until` jobs have begun. The disturbance ends earlier after LONGEST_WINDOW seconds, or if all jobs are over."""
+    """A disturbance of the plan begins when the number of jobs that have begun reaches `Event.after`. A lasting disturbance ends when the number of
+    jobs that have begun reaches `Event.until`. A lasting disturbance ends early if it has lasted for LONGEST_WINDOW seconds, or if all jobs are
+    over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and how a job of each kind is allowed to end. Each kind allows as few outcomes as possible. If a kind allows more than
-one outcome, a comment says when and why."""
+"""Defines the kinds of jobs, and how a job of each kind is allowed to end. Each kind of job allows as few outcomes as possible. If a kind of job
+allows more than one outcome, a comment says when and why."""
 
 import os
 import signal
@@ -59,8 +59,8 @@ def over_time(story):
     if admitted(story, done, wrapper.begin):
         quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
-        # The time limit begins with the job's creation. If a disturbance kills pinfoldd or stops the bus, the creation can take longer than the job's
-        # time limit.
+        # The time limit begins with the job's creation. If a disturbance kills pinfoldd or stops the bus, the creation of the job can take longer
+        # than the time limit.
         story.expect(RAN in done.out or story.disturbed(OUTAGE | DELAY), "its command did not run")
         story.admit(Outcome("timeout", *done.how))
 
@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at the same moment. A batch system kills in this way as a last resort."""
+    """Kills the wrapper and the wrapper's job at the same moment, as a batch system does as a last resort."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -221,7 +221,7 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the numbers of tasks that the job's receipt is allowed to report. A test sometimes repeats the start of a task. If pinfoldd has
+    """Returns all values that the task count in the job's receipt is allowed to have. A test sometimes repeats the start of a task. If pinfoldd has
     restarted and has no record of the task's first start, the second start gets a new number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
@@ -329,7 +329,7 @@ def slurm_step(story):
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
 
 
-# KINDS contains two numbers for each kind. The first number is the weight in the random choice, and the second number says how many jobs one Item
+# KINDS maps each kind of job to two numbers. The first number is the weight in the random choice, and the second number says how many jobs one Item
 # starts.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 USERS = ("root", "alice", "bob")
 FEWEST_BETWEEN, MOST_BETWEEN = 4, 24  # the number of jobs from one disturbance to the next
-SHORTEST, LONGEST = 0.3, 3.0  # how many seconds a program is stopped
-FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # how many jobs begin between the start and the end of a lasting disturbance
+SHORTEST, LONGEST = 0.3, 3.0  # the seconds for which a disturbance stops a program
+FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during a lasting disturbance
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Event:
-    """Describes a disturbance. The disturbance begins when `after` jobs have begun, and ends when `until` jobs have begun. If `after` equals `until`,
-    the disturbance is over at once."""
+    """Describes a disturbance. The disturbance begins when the number of jobs that have begun reaches the member `after`. A lasting disturbance ends
+    when the number of jobs that have begun reaches the member `until`. If the disturbance is not lasting, the members `after` and `until` are
+    equal."""
 
     name: str
     after: int

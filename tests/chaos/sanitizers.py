@@ -7,8 +7,8 @@ from pathlib import Path
 
 from jobs import run
 
-# With detect_leaks=1, the sanitizer would look for leaks when pinfoldd ends. The sanitizer looks for leaks with ptrace(2), and the unit's
-# sandbox does not allow ptrace(2). The tests of the suites `unit` and `bus` find leaks.
+# With detect_leaks=1, the sanitizer would look for leaks when pinfoldd ends. The search for leaks needs ptrace(2), but the unit's sandbox forbids
+# ptrace(2). In the suites `unit` and `bus`, the sanitizer looks for leaks.
 OPTIONS = "detect_leaks=0"
 DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/sanitizers.conf")
 

@@ -36,7 +36,7 @@ SET_ASIDE = Path("/run/pinfold/receipts")
 
 
 class Chaos:
-    """Makes one run of a plan, and holds the state of the node after the run."""
+    """Makes one run of a plan, and stores the state in which the run left the node."""
 
     def __init__(self, seed, jobs):
         self.plan = plan.make(seed, jobs, kinds.WEIGHTS, disturbances.WEIGHTS)

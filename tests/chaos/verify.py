@@ -48,9 +48,9 @@ def receipts_by_key(receipts):
 
 
 def same_receipt(told, stored):
-    """Returns true if the epilogue got the receipt that the history has stored. After history.patience, pinfoldd returns a receipt that is not stored
-    yet. When the history stores a receipt, the receipt gets a sequence and an epoch. A receipt that is not stored yet has neither a sequence nor an
-    epoch."""
+    """Returns true if the epilogue got the receipt that the history has stored. If the receipt is still not stored after the time `history.patience`,
+    pinfoldd returns the receipt nevertheless. When the history stores a receipt, the receipt gets a sequence and an epoch. A receipt that is not
+    stored yet has neither a sequence nor an epoch."""
     if told.get("sequence") is None:
         told, stored = ({name: value for name, value in receipt.items() if name not in ("sequence", "epoch")} for receipt in (told, stored))
     return told == stored
@@ -96,8 +96,9 @@ def journal_faults(lines):
 
 
 def loop_faults(lines, log, most):
-    """Returns those lines of pinfoldd's meter that report a wait of more than `most` seconds. For the meter, a stopped process looks like a process
-    that waits. The function leaves out each wait during which a disturbance perhaps stopped pinfoldd."""
+    """Returns those lines of pinfoldd's meter that report a forbidden wait. The parameter `most` is the longest allowed wait in seconds. For the
+    meter, a stopped process looks like a process that waits. The function leaves out each wait during which a disturbance perhaps stopped
+    pinfoldd."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):

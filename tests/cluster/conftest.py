@@ -23,7 +23,7 @@ def one_failure_alone(request):
 
 @pytest.fixture(scope="session")
 def cell():
-    """On node1, Grid Engine has its default settings. By default, Grid Engine finds the leftovers of a job by the job's additional group
-    id, and kills them. On node2, Grid Engine does not use the additional group id to find leftovers."""
+    """On node1, Grid Engine has its default settings. By default, Grid Engine finds the leftovers of a job by the job's additional group id, and
+    kills the leftovers. On node2, Grid Engine does not use the additional group id to find leftovers."""
     escapes.prepare()
     grid_engine.start(*NODES, node2={"execd_params": "ENABLE_ADDGRP_KILL=false"})

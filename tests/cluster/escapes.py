@@ -55,8 +55,8 @@ ESCAPES = {
 
 
 def prepare():
-    """Adds bob to many groups, and gives alice a password. Some escapes need a user with many groups. Some other escapes need a user with a
-    password."""
+    """Adds bob to many groups, and gives alice a password. The escape `many-groups` needs a user with many groups. The escape `other-groups` needs a
+    user with a password."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')

@@ -58,7 +58,8 @@ def kill_in_state(node, in_state, what):
 
 
 def kill_all_in_state(in_state, what, afterwards=lambda node: None):
-    """Kills pinfold-ship of each node while in_state(node) is true, and waits until systemd has started pinfold-ship again."""
+    """On each node, kills pinfold-ship at a moment at which in_state(node) is true. The function then waits until systemd has started each
+    pinfold-ship again."""
     killed = {node: kill_in_state(node, lambda node=node: in_state(node), what) for node in NODES}
     for node, pid in killed.items():
         afterwards(node)
@@ -66,7 +67,7 @@ def kill_all_in_state(in_state, what, afterwards=lambda node: None):
 
 
 def kill_while_it_connects(site):
-    """Kills pinfold-ship when it has begun a connection to the server, but before the server has sent an answer."""
+    """Kills pinfold-ship after pinfold-ship has sent a request to the server, and before the server has answered the request."""
     site.relay.answers.clear()
     try:
         site.relay.cut()
@@ -83,21 +84,21 @@ def kill_while_it_asks_for_the_position(site):
 
 
 def gaps_locked(site):
-    """While the context lasts, each call of pinfold.put() stores its receipts and then waits, before the commit. At the end of a call, pinfold.put()
-    writes to the table pinfold.gap and waits, because the test has locked this table. If the archive already has all the receipts, pinfold.put() does
-    not write to the table of gaps."""
+    """While the context lasts, each call of pinfold.put() stores receipts, but the server does not commit the receipts. At the end of a call,
+    pinfold.put() writes to the table pinfold.gap and waits, because the test has locked this table. If the archive already has all the receipts,
+    pinfold.put() does not write to the table of gaps."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
 def kill_while_a_put_runs(site):
-    """Kills pinfold-ship when the server has stored receipts of the node, but before the commit."""
+    """Kills pinfold-ship while the server has an open transaction with receipts of the node."""
     with gaps_locked(site):
         kill_all_in_state(lambda node: waits_in(site, node, "put", "gap"), "puts")
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """After the commit, the archive has a new position for the node, but the relay does not send the answer to pinfold-ship. The connection on which
-    pinfold-ship sent the receipts is still open."""
+    """The server has committed receipts of the node, but the relay does not send the answer to pinfold-ship. The connection on which pinfold-ship
+    sent the receipts is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -112,8 +113,8 @@ def kill_between_the_commit_and_the_answer(site):
 
 
 def kill_between_the_answer_and_the_cursor(site):
-    """A directory has the name of the cursor's temporary file, so pinfold-ship cannot write the cursor. The test waits until the archive's position
-    is higher than the old cursor, and the metrics of pinfold-ship count more confirmed receipts."""
+    """A directory has the name of the cursor's temporary file, so pinfold-ship cannot write the cursor. The test waits for two events: the archive's
+    position becomes higher than the cursor, and the number of confirmed receipts in pinfold-ship's metrics rises."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
         # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts even the receipts that
@@ -121,7 +122,7 @@ def kill_between_the_answer_and_the_cursor(site):
         position = site.position(node)
         wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
         wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
-        on(node, "rm", "-f", METRICS)  # an earlier process of pinfold-ship may have written the file METRICS
+        on(node, "rm", "-f", METRICS)  # the file METRICS is perhaps from an earlier process of pinfold-ship
     old = {node: (cursor(node), wait_until(lambda node=node: confirmed(node), f"metrics of {node}")) for node in NODES}
     kill_all_in_state(lambda node: confirmed(node) > old[node][1] and site.position(node) > cursor(node) == old[node][0], "has read an answer",
                       lambda node: on(node, "rmdir", obstacle))

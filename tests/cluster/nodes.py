@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs commands on the nodes of a cluster. The tests run on node1. A box without a cluster has only node1."""
+"""Runs commands on the nodes of a cluster. The tests run on node1. A test machine without a cluster has only node1."""
 
 import json
 import shlex
@@ -21,14 +21,14 @@ print(json.dumps(getattr(jobs, sys.argv[1])(*json.loads(sys.argv[2]))))
 
 
 def on(node, *command, **options):
-    """Runs the command on the node, by ssh if necessary. The options are those of run()."""
+    """Runs the command on the node, by ssh if necessary. The function passes `options` to run()."""
     if node == socket.gethostname():
         return run(*command, **options)
     return run("ssh", node, shlex.join(str(part) for part in command), **options)
 
 
 def ask(node, function, *arguments):
-    """Calls a function of jobs.py on the node, and returns its result."""
+    """Calls a function of jobs.py on the node, and returns the result of the function."""
     if node == socket.gethostname():
         return getattr(jobs, function)(*arguments)
     return json.loads(on(node, "/usr/bin/python3", "-c", ASK, function, json.dumps(arguments)).stdout)

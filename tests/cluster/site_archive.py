@@ -84,8 +84,8 @@ class Site:
         on(node, "systemctl", "enable", "--now", "pinfold-ship.service")
 
     def set(self, node, more=""):
-        """Writes the node's configuration: the section [archive], and then the text `more`. The first lines of `more` extend the section
-        [archive]."""
+        """Writes the node's configuration: the section [archive], and then the text in the parameter `more`. If the text in the parameter `more`
+        begins with keys, the keys belong to the section [archive]."""
         text = self.settings() + more
         on(node, "sh", "-c", f"mkdir -p {os.path.dirname(SETTINGS)} && cat >{SETTINGS} <<'END'\n{text}END\nsystemctl restart pinfoldd")
 
@@ -94,7 +94,7 @@ class Site:
 
     @contextlib.contextmanager
     def login_node(self):
-        """Makes node1 a login node, where `pinfold` asks the archive, for as long as the context lasts. Users may run jobs."""
+        """For the duration of the context, node1 is a login node. On a login node, `pinfold` asks the archive. Users are allowed to run jobs."""
         users = "[jobs]\nallow_user_jobs = true\n"
         self.set("node1", f"ask = true\n{users}")
         self.set("node2", users)

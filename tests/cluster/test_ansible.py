@@ -72,7 +72,7 @@ def local(node):
 
 
 def set_local(node, values):
-    """Sets the node's local configuration of Grid Engine. If `values` is None, removes the local configuration."""
+    """Sets the node's local configuration of Grid Engine. If `values` is None, set_local() removes the node's local configuration."""
     if values is None:
         run("qconf", "-dconf", node)
     else:

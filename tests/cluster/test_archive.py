@@ -27,7 +27,7 @@ GOES_ON = "/run/stream-of-jobs"
 # The files BEGUN and ENDED have a line for each job of the stream. The files BEGUN and ENDED survive a reboot.
 BEGUN, ENDED = "/var/lib/stream-of-jobs.begun", "/var/lib/stream-of-jobs.ended"
 LONG = "site.long"  # the job that the reboot ends
-# Every fourth job of the stream fails, and pinfold-ship sends the receipt of a failed job at once.
+# Every fourth job of the stream fails. pinfold-ship sends the receipt of a failed job at once.
 STREAM = (f"touch {GOES_ON} {BEGUN} {ENDED}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); key=site.$(hostname).$part.$i; echo $key >>{BEGUN}; "
           f"pinfold-run --job $key -- sh -c \"exit $((i % 4 == 0))\"; echo $key $? >>{ENDED}; sleep 0.05; done")
 
@@ -115,7 +115,7 @@ def wait_for_lots(site, deadline=240):
 def swallow_an_answer(site):
     """The server commits receipts of each node, but the server's answers do not reach the nodes."""
     def swallowed():
-        wait_for_lots(site)  # a node that has just sent receipts has a connection
+        wait_for_lots(site)  # if a node has just sent receipts, the node is connected to the server
         site.relay.answers.clear()
         try:
             wait_for_lots(site, 20)

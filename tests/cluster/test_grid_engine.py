@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests Grid Engine with pinfold's wrapper in place of Grid Engine's shepherd. Grid Engine works as it does with its own shepherd, but no process
-survives its job."""
+"""Tests Grid Engine with pinfold's wrapper in place of Grid Engine's shepherd. With pinfold's wrapper, Grid Engine works as it does with the
+shepherd, but all processes of a job end with the job."""
 
 import pwd
 from pathlib import Path
@@ -62,7 +62,7 @@ def receipt(node, key):
 
 
 def outcome(account):
-    """After each number, qacct prints words that explain the number. The function leaves out the words."""
+    """qacct prints each number and then words that explain the number. outcome() returns only the numbers."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
 
 
@@ -186,7 +186,7 @@ def test_mpi_over_both_nodes():
     source.write_text(MPI_DAEMONS)
     run("mpicc", "-o", "/home/alice/daemons", source)
     job = Job(f"{LOCK}echo master $(hostname); mpirun -np $NSLOTS $HOME/daemons", "-pe", "mpi", "4").wait()
-    # mpirun does not wait for the end of Open MPI's daemon on the other node. If the job ends before the daemon, Grid Engine kills the
+    # mpirun does not wait for the end of Open MPI's daemon on the other node. If the daemon still runs when the job ends, Grid Engine kills the
     # daemon. If Grid Engine has killed the daemon, the daemon's record has status 137, or there is no record.
     master, = job.wait_output("master ")
     account = wait_until(lambda: next((account for account in job.accounts() if account["hostname"] == master), None), "its record")

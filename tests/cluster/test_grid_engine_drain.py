@@ -35,7 +35,7 @@ def open_again():
 
 
 def outcome(account):
-    """After each number, qacct prints words that explain the number. The function leaves out the words."""
+    """qacct prints each number and then words that explain the number. outcome() returns only the numbers."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
 
 
@@ -86,7 +86,7 @@ def test_under_load():
 
 
 def test_a_job_that_runs_gets_its_further_tasks():
-    """A parallel job may start slave tasks even after a drain has begun, because the node already knows the job."""
+    """A parallel job can start slave tasks even after a drain has begun, because the node already knows the job."""
     job = Job(f"{GO}qrsh -inherit {NODE} 'echo slave; cat /proc/self/cgroup'", "-pe", "mpi", "2", node=NODE)
     wait_until(lambda: job.key() in ask(NODE, "live_jobs"), "the job runs")
     on(NODE, "pinfold", "drain", "--reason", "new disk")

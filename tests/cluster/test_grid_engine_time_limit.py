@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job submission verifier tells pinfold the time limit h_rt, and pinfold warns the job before Grid Engine ends it."""
+"""A job submission verifier tells pinfold the time limit h_rt, so pinfold can warn the job before Grid Engine ends the job."""
 
 import json
 from pathlib import Path

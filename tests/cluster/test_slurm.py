@@ -196,7 +196,7 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     wait_until(over, "all of them over", 600)
     found = [receipt for receipt in receipts() if receipt["key"].startswith("slurm.") and int(receipt["key"].split(".")[1]) >= first]
     assert len(found) == len({receipt["key"] for receipt in found}) == 100
-    # If a hundred jobs end at once, some processes may get SIGKILL before pinfoldd has read their command lines. pinfoldd still knows the name of a
+    # If a hundred jobs end at once, some processes can get SIGKILL before pinfoldd has read their command lines. pinfoldd still knows the name of a
     # process whose command line it has not read.
     assert {tuple(receipt["leftover_commands"]) for receipt in found} <= {(leaving("set-sid", 7206),), ("[escapist]",)}
     assert not processes_with("7206")
@@ -270,7 +270,7 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
     # slurmstepd runs the program by its full path, so the first word of the program's command line ends with /sleep. The command line of srun also
-    # contains the words "sleep 7213". A wait for srun would be too short, because srun opens the step's file later.
+    # contains the words "sleep 7213". The start of srun is not the right event for this wait, because srun opens the step's file later.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")

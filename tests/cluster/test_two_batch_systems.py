@@ -28,7 +28,7 @@ def both(cell):
 
 
 def script(number):
-    """Returns a script that leaves a daemon behind, takes some time, and exits with its own status."""
+    """Returns a script that leaves a daemon behind, takes some time, and exits with a status that depends on `number`."""
     return f"{ESCAPIST} set-sid {MARK}; sleep 0.{number % 10}; exit {number % 7}"
 
 

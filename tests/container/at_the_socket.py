@@ -24,7 +24,7 @@ def ask(request, *pidfds):
 
 
 def create(key, leader, supervisor=None, limits=None, **more):
-    """`leader` and `supervisor` are pidfds. `more` can set the members "role" and "owner" of the request."""
+    """`leader` and `supervisor` are pidfds. The parameter `more` can contain the members "role" and "owner" of the request."""
     supervised = {} if supervisor is None else {"supervised": True}
     fds = [fd for fd in (leader, supervisor) if fd is not None]
     return ask({"call": "create", "key": key, "limits": limits or {}, **supervised, **more}, *fds)

@@ -23,8 +23,8 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
 
 
 def answered(commands=(), until=lambda: True):
-    """Returns a pair for each call: the seconds that the call took, and the call. The function makes at least 30 calls, and stops when
-    `until` returns true."""
+    """Returns a pair for each call: the seconds that the call took, and the call. The function makes at least 30 calls, and makes further calls while
+    the parameter `until` returns false."""
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():

@@ -32,7 +32,7 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow. On a busy host, the
+    """In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator is sometimes very slow. On a busy host, the
     emulator once stopped a virtual processor for half a minute. In a container, run() does not repeat the command."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
@@ -49,8 +49,8 @@ def run(*command, timeout=120, check=True, **options):
 
 
 def wait_until(predicate, what, deadline=240.0):
-    """Returns the predicate's first true value. The deadline is long, because the machine may be busy. A long deadline costs time only if the test
-    fails."""
+    """Calls `predicate` until the result is a true value, and returns this value. The deadline is long, because the machine may be busy. A long
+    deadline costs time only if the test fails."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()
@@ -79,7 +79,7 @@ def let_end(job):
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. Because the machine may be busy, the tests add the result to their time limits."""
+    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine is perhaps busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
