@@ -57,7 +57,7 @@ constexpr std::string_view kBatchSlice = "batch.slice";
 /// kSlicePrefix is the beginning of the name of each job's slice.
 constexpr std::string_view kSlicePrefix = "batch-";
 
-/// Names the job and the task of a unit that pinfold has created.
+/// Says to which job and which task a unit of pinfold belongs.
 struct UnitIdentity {
     JobKey key;
     std::optional<std::uint32_t> task; ///< the number of the task; unset if the unit is the job's slice

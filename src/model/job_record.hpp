@@ -59,7 +59,7 @@ struct LoggedTask {
 struct FinalFigures {
     RealTime ended{};    ///< the time at which the job ended
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
-    Usage usage;         ///< the job's usage, without the figures that only live jobs have
+    Usage usage;         ///< the job's usage; figures that have a meaning only for a live job are unset
     /// The name of the job's owner, if the name service has answered by the job's end. After a restart, pinfoldd writes `user`
     /// into the receipt, and does not wait for the name service.
     std::optional<std::string> user = {};
@@ -90,13 +90,13 @@ struct JobRecord {
     Microseconds suspended{};               ///< the total time of earlier suspensions
     std::uint64_t oomKills = 0;             ///< the number of out-of-memory kills that pinfoldd has examined so far
     Boxed<OomVerdict> oom;                  ///< what pinfoldd knows about the first out-of-memory kill
-    bool oomSaid = false;                   ///< pinfoldd has reported the out-of-memory kill `oom` in the job's own output
+    bool oomSaid = false;                   ///< the job's own output already has a line about the kill that `oom` describes
     std::optional<std::uint64_t> runTimeWarned; ///< the value that runTimeEnd() had when pinfoldd warned the job
     std::optional<std::uint64_t> memoryWarned;  ///< the value that memory_max had when pinfoldd warned the job
     std::optional<ProcessIdentity> supervisor;
-    /// ownersBatch is true if the job's owner made the batch script part of the job. If ownersBatch is true, the owner and the
-    /// batch system are allowed to report how the batch script ended. If ownersBatch is false, only the batch system is allowed
-    /// to report how the batch script ended.
+    /// ownersBatch is true if an owner without admin rights added the batch script to the job. If ownersBatch is true, the owner
+    /// and the batch system are allowed to report how the batch script ended. If ownersBatch is false, only the batch system is
+    /// allowed to report how the batch script ended.
     bool ownersBatch = false;
     /// The tasks of the job, by number. Task 0 is the batch script. An opened job does not always have a task 0.
     std::map<std::uint32_t, TaskRecord> tasks;
@@ -104,8 +104,8 @@ struct JobRecord {
     /// task except its batch script. For a job with only a batch script, the figures of the job are the figures of the batch
     /// script.
     Boxed<std::vector<LoggedTask>> taskLog;
-    /// An opened job without a batch script stays live for the time `linger` after the end of its last task. The value kForever
-    /// means that the job never ends by itself.
+    /// An opened job without a batch script stays live for the time `linger` after the end of the job's last task. If `linger` is
+    /// kForever, the job stays live after the end of all tasks.
     std::optional<Microseconds> linger;
     /// After the leader's end, pinfoldd expects a call of EndJob from the job's creator within the time reportWithin. If
     /// reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.

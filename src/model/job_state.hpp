@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Lists the states in the life of a job. When the state of a job changes, pinfoldd first writes the job's record to the disk,
-/// and then acts. After a restart, pinfoldd continues with the record.
+/// and then acts. After a restart, pinfoldd continues from the state that the job's record contains.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, add a name, transitions and a ShownState for a new state.
 /// job_state.cpp does not compile if the name of a state is missing. Recovery::takeUp() decides what a restart does with a job
@@ -46,7 +46,7 @@ std::vector<std::string> shownStateNames();
 /// argument `suspended` has an effect only in the state Running.
 ShownState shownState(JobState state, bool suspended);
 
-/// Returns true if the state of a job is allowed to change from `from` to `to`. pinfoldd must not forget a job in any state
+/// Returns true if a job in the state `from` is allowed to change to the state `to`. pinfoldd must not forget a job in any state
 /// except Creating and Accounting.
 bool mayFollow(JobState from, JobState to);
 

@@ -32,14 +32,14 @@ namespace pinfold {
 using Json = nlohmann::ordered_json;
 
 /// Adds a member to the object. Call put() only if the object does not have a member with the name `name`. The function put()
-/// does not use operator[]. operator[] compares the new name with the names of all members of the object.
+/// does not use operator[], because operator[] first compares `name` with the names of all members.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();
     object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
 }
 
-/// Says what put() does with a member that has no value.
+/// Says whether put() writes null for a member without a value, or omits the member.
 enum class Unset { AsNull, LeftOut };
 
 /// Adds a member. With Unset::LeftOut, put() adds no member if `value` is null.
@@ -79,8 +79,8 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
 // dump() throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Returns the value in the optional `value`. Throws std::invalid_argument if `value` is unset. The message of the exception
-/// contains `what` as the name of the value.
+/// Returns the content of `value`. Throws std::invalid_argument if `value` is unset. The exception's message names the value by
+/// the text in the parameter `what`.
 template <class T> T required(std::optional<T> value, const char* what) {
     if (!value)
         throw std::invalid_argument(std::string("unknown ") + what);
@@ -89,7 +89,7 @@ template <class T> T required(std::optional<T> value, const char* what) {
 
 /// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. If a number is a fraction or
 /// has more than 64 bits, the behaviour of get<T>() is undefined. All numbers in documents of pinfold are integers of at most 64
-/// bits. requireWholeNumbers() is not recursive, because even a short document can have very many levels.
+/// bits. Even a short document can have very many levels, so a recursive function could overflow the stack.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();
@@ -102,8 +102,8 @@ inline void requireWholeNumbers(const Json& document) {
     }
 }
 
-/// Decodes a text. Only the function decode() catches exceptions of nlohmann's JSON library. The error message uses `what` as the
-/// name of the text. Error: InvalidArgument.
+/// Decodes a text. Only the function decode() catches exceptions of nlohmann's JSON library. The error message names the decoded
+/// text by the words in the parameter `what`. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         const auto document = Json::parse(text);

@@ -33,11 +33,11 @@ struct LimitRow {
     const char* name;
     LimitMember member;
     LimitForm form;
-    /// The systemd property that sets the limit for the job's slice and for task 0's scope. `property` is a nullptr if no single
-    /// property sets the limit.
+    /// The systemd property that sets the limit for the job's slice and for task 0's scope. `property` is a nullptr if the limit
+    /// needs several systemd properties or none.
     const char* property = nullptr;
-    /// The first systemd version that supports `property` for slices and for scopes. `since` is 0 if pinfoldd itself enforces the
-    /// limit.
+    /// The first systemd version that supports `property` for slices and for scopes. If pinfoldd itself enforces the limit, the
+    /// member `since` is 0.
     unsigned since = 0;
     const char* controller = nullptr; ///< the cgroup controller for the limit; nullptr if the limit needs no controller
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
@@ -46,8 +46,8 @@ struct LimitRow {
     /// The text that stands before the amount of the limit in the file `cgroupFile`. If the file has a line for each device,
     /// each line contains `cgroupWord`.
     const char* cgroupWord = "";
-    std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
-    std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
+    std::uint64_t least = 0;            ///< the smallest valid number for the limit
+    std::uint64_t most = kInfinity - 1; ///< the largest valid number for the limit, apart from kInfinity
     bool mayBeInfinite = false;
     /// A limit is harmless if no value of the limit takes anything from other users. pinfoldd allows every user to set a harmless
     /// limit to any value.
@@ -74,8 +74,8 @@ const LimitRow* findLimit(std::string_view name);
 /// Returns the option of the command line for a limit, such as "--memory-max".
 std::string limitOption(std::string_view name);
 
-/// Lists the limits that are set, but need a newer systemd than `version`. Commas separate the entries of the list. An example
-/// of an entry is "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
+/// Lists the limits that are set, but need a newer systemd than `version`. Commas separate the entries of the list. Each entry
+/// has a form such as "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

@@ -16,7 +16,7 @@ inline constexpr const char* kJobVariable = "PINFOLD_JOB";
 inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS",      "PINFOLD_CPU_LIST",
                                             "PINFOLD_MEMORY_MAX", "PINFOLD_TASKS_MAX", "PINFOLD_END_TIME"};
 
-/// Returns true if a wrapper must leave the variable `name` unchanged when the job's environment already contains it.
+/// Returns true if a wrapper must leave the variable `name` unchanged when the job's environment already contains the variable.
 bool isLimitVariable(std::string_view name);
 
 /// Puts the variables with the job's limits into `record.allocation.environment`. If the job does not have a limit,

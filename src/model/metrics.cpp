@@ -220,7 +220,7 @@ std::vector<std::string> troubleNames() { return kTroubles.all(); }
 
 NodeCounts::NodeCounts() {
     // Each series begins with the value 0 when pinfoldd starts. If a series appeared only at the first event, the first value
-    // would be 1. rate() and increase() of Prometheus would miss the first event.
+    // would be 1. If the first value of a series were 1, rate() and increase() of Prometheus would miss the first event.
     for (const auto& name : jobResultNames())
         jobsEnded[*jobResultFromString(name)] = 0;
     for (const auto& name : kTroubles.all())

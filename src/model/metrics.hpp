@@ -37,14 +37,14 @@ std::string_view toString(Trouble trouble);
 std::vector<std::string> troubleNames();
 
 /// Counts events since the start of pinfoldd. When a job is over, add() adds the facts in the job's receipt to the counts. The
-/// numbers of ended jobs agree with the output of `pinfold history`.
+/// counts of ended jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
 
     /// For each result, the number of jobs that have ended with the result. The map jobsEnded has an entry for every result.
     std::map<JobResult, std::uint64_t> jobsEnded;
-    std::map<Trouble, std::uint64_t> errors; ///< maps every kind of trouble to the number of its errors
+    std::map<Trouble, std::uint64_t> errors; ///< maps every kind of trouble to the number of errors of this kind
     std::uint64_t leftoverProcesses = 0;
     std::uint64_t leftoverJobs = 0; ///< the number of jobs that left processes behind
     /// The number of processes that the kernel killed because memory ran out, or 0 if the kernel does not count memory.
@@ -86,8 +86,8 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of descriptors from users that pinfoldd has not been able to close yet
-    /// Maps each kind of work that can block to the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
-    /// earlier calls of the same kind hang.
+    /// Maps the name of each lane to the number of calls that pinfoldd refused in the lane. pinfoldd refuses a call if too many
+    /// earlier calls in the same lane hang.
     std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;
     std::vector<JobFigures> each; ///< the figures of each live job; empty if the site does not want figures of single jobs

@@ -7,14 +7,14 @@
 namespace pinfold {
 
 /// Says how much of one resource the node has, and how much of the resource the jobs hold. A member of NodeShare is unset if
-/// pinfoldd does not know the amount.
+/// pinfoldd does not know the value of the member.
 struct NodeShare {
     std::optional<std::uint64_t> total = {};
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
     std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; can be larger than `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
-    /// The number of live jobs whose share of the resource has no limit. A job without a limit adds nothing to `given`. For GPUs,
-    /// unlimitedJobs is unset, because each job gets only the GPUs that the job asks for.
+    /// The number of live jobs whose share of the resource has no limit. A job whose share has no limit adds nothing to `given`.
+    /// For GPUs, unlimitedJobs is unset, because each job gets only the GPUs that the job asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;
@@ -26,7 +26,7 @@ NodeShare withFree(NodeShare share);
 struct NodeResources {
     NodeShare cpus;   ///< the amounts of CPU time, in microseconds per second; 1,000,000 is one CPU (hyper-thread)
     NodeShare memory; ///< the amounts of memory, in bytes
-    NodeShare gpus;   ///< the numbers of GPUs; all members are unset if the configuration has no GPUs
+    NodeShare gpus;   ///< the amounts, counted in GPUs; all members are unset if the configuration has no GPUs
 
     bool operator==(const NodeResources&) const = default;
 };

@@ -56,8 +56,8 @@ template <class V, class F> void forEachOomDetail(V& verdict, F&& f) {
 
 /// Returns a line that says why the kill happened, which process was killed, and how much memory the job used.
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak);
-/// Returns a line for the job's own output. The line says why the kernel killed a process of the job. oomNotice() adds the job,
-/// the node and the time of the kill to the text of oomLine().
+/// Returns the line with which pinfoldd explains an out-of-memory kill in the job's own output. oomNotice() adds the job, the
+/// node and the time of the kill to the text of oomLine().
 std::string oomNotice(const OomVerdict& verdict, std::optional<std::uint64_t> peak, const std::string& key,
                       const std::string& host);
 

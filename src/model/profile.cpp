@@ -21,10 +21,10 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// encode() first writes the version, the number of points and the step of the profile. After the profile's step, encode()
-// writes the lengths of all points. The measures of all points follow the lengths. encode() stores a number n in 12 bits, as
-// 64 * log2(n + 1). With 12 bits for each number, 120 points take 3,006 bytes. With floating-point numbers of 16 bits, 120
-// points would take more than 3 KiB.
+// encode() first writes a header with the version, the number of points and the step of the profile. After the header, encode()
+// writes the lengths of all points. After the lengths, encode() writes the measures of all points. encode() stores a number n in
+// 12 bits, as 64 * log2(n + 1). With 12 bits for each number, 120 points take 3,006 bytes. With floating-point numbers of 16
+// bits, 120 points would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;

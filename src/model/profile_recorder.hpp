@@ -21,9 +21,9 @@ public:
     /// between two calls. `age` is the time since the job's start. If `age` is not greater than in the previous call, look() adds
     /// no point to the profile.
     void look(Microseconds age, const Usage& usage);
-    /// Adds to the profile a point for the time from the last call of look() to the job's end. After the job's end, the kernel
-    /// shows no memory of the job. end() uses the amounts of memory and the number of tasks from the last call of look().
-    /// `usage` has the job's final counters.
+    /// Adds to the profile a point for the time from the last call of look() to the job's end. After the job's end, the kernel no
+    /// longer shows how much memory the job used. end() uses the amounts of memory and the number of tasks from the last call of
+    /// look(). `usage` has the job's final counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }
@@ -63,8 +63,8 @@ private:
     std::optional<std::uint64_t> need_;
 };
 
-/// Encodes a recorder and the id `job` of the recorder's job as a JSON text. A restarted pinfoldd reads the text and continues
-/// the profile.
+/// Encodes a recorder and the id `job` of the recorder's job as a JSON text. A restarted pinfoldd reads the JSON text and
+/// continues the recorder's profile.
 std::string encode(const std::string& job, const ProfileRecorder& recorder);
 /// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument if encode() has not written the text, or
 /// has written the text for a different job.

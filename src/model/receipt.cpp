@@ -35,8 +35,8 @@ void cut(std::string& text, std::size_t bytes) {
     text += mark;
 }
 
-/// Returns the maximum length for the texts of boundCommands(). boundCommands() shortens longer texts to the maximum length.
-/// After the cut, all texts together have at most `bytes` bytes.
+/// Returns the maximum length for the texts of boundCommands(). boundCommands() shortens every text that is longer than the
+/// maximum length. After boundCommands() has shortened the texts, all texts together have at most `bytes` bytes.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

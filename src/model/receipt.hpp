@@ -51,9 +51,8 @@ struct Leftovers {
     Microseconds cpu{}; ///< the CPU time (user and system) of all leftovers that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. All command lines together are allowed to have at most
-    /// kMostCommandBytes bytes. If the command lines are longer than kMostCommandBytes, boundCommands() shortens the longest
-    /// command lines. The mark "…" shows that a command line was shortened.
+    /// Keeps only the first kMostCommands command lines. If all command lines together have more than kMostCommandBytes bytes,
+    /// boundCommands() shortens the longest command lines. The mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -84,9 +83,9 @@ struct Origin {
 
 /// After the end of a job, pinfoldd keeps a Receipt with the facts about the job.
 struct Receipt {
-    std::string id; ///< the id of the job; no two jobs ever have the same id, so the history counts each job once
-    /// The number of the receipt in the history; the first receipt of a history has the number 1. The history numbers the
-    /// receipts without gaps, and never reuses a number. `sequence` is unset until the receipt is in the history.
+    std::string id; ///< the id of the job; two jobs never have the same id
+    /// The number of the receipt in the history; the first receipt of a history has the number 1. The numbers of the receipts in
+    /// a history have no gaps, and the history never reuses a number. `sequence` is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
     /// Each history has a random name. `epoch` is the name of the history that contains the receipt. If the file of the history
     /// is lost, the new history gets a new name.
@@ -108,7 +107,8 @@ struct Receipt {
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
-    bool oomSaid = false; ///< true if the job's own output already has a line about `oom`; the history does not store oomSaid
+    /// True if the job's own output already has a line about the kill that `oom` describes. The history does not store oomSaid.
+    bool oomSaid = false;
     /// True if the job's own output already has the line from stopLine(); the history does not store stopSaid.
     bool stopSaid = false;
     /// Says why the receipt is not in the history yet. `unwritten` is empty if the receipt is in the history, or if pinfoldd will
@@ -168,8 +168,8 @@ JobOutcome outcomeOf(const Receipt& receipt);
 
 /// Adds the exit state of the leader and the facts in `identity` to a receipt. Call amend() if pinfoldd has already written the
 /// receipt when somebody reports the exit state or the facts. amend() adds only what the receipt does not have, and replaces
-/// nothing. An admin can add facts even if the owner has already reported an exit state. Returns false if amend() added
-/// nothing. amend() adds nothing if `identity` and `receipt` name different runs of the job.
+/// nothing. An admin can add facts about the job even if the owner has already reported an exit state. Returns false if amend()
+/// added nothing. If `identity.run` and `receipt.identity.run` are set and differ, amend() adds nothing.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

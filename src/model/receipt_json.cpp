@@ -28,8 +28,8 @@ Json tasksToJson(const Receipt& receipt, Unset unset) {
     return list;
 }
 
-/// Reads the tasks from JSON. onlyTask() uses the other members of the receipt, so the caller must read the other members
-/// first.
+/// Reads the tasks from JSON. takeTasks() passes `receipt` to onlyTask(), so the caller must read the other members of the
+/// receipt before the tasks.
 void takeTasks(const Json& json, Receipt& receipt) {
     const auto list = json.find("task_list"); // a text from an earlier pinfold does not contain the tasks
     if (list == json.end())

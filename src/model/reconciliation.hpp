@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Lists the orphans, such as units without a record and records without a unit. pinfoldd has handled all orphans in a list in
-/// the same way. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
+/// Lists the orphans, such as units without a record and records without a unit. Each list contains the orphans that pinfoldd has
+/// handled in the same way. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
     std::vector<std::string> unitsLeft;    ///< the units that have no record, but possibly have processes

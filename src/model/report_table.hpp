@@ -11,7 +11,8 @@ namespace pinfold {
 struct ReportTable {
     std::string name;                 ///< the name of the query's file without ".sql", such as "cpu_by_user"
     std::vector<std::string> columns; ///< the names of the columns; each name ends with a unit, as in "cpu_used_us"
-    std::vector<std::vector<std::optional<std::string>>> rows; ///< the rows of values as PostgreSQL prints them; nullopt for NULL
+    /// The rows of the answer. Each value is the text that PostgreSQL prints for the value, or nullopt for NULL.
+    std::vector<std::vector<std::optional<std::string>>> rows;
 };
 
 } // namespace pinfold

@@ -68,7 +68,7 @@ template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& o
 }
 
 /// Replaces the names of devices by numbers. If a disk is in the list more than once, byNumber() keeps only the entry with the
-/// largest amount. If a disk had several entries, the order of the entries would decide which of the amounts systemd uses.
+/// largest amount. With several entries for one disk, the order of the entries would decide which amount systemd uses.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

@@ -60,10 +60,10 @@ struct ResourceLimits {
     bool operator==(const ResourceLimits&) const = default;
 };
 
-/// kIsNumber is true if `Member` is the type of a limit that is a number.
+/// kIsNumber is true if limits of the type `Member` are numbers.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
 
-/// Returns the duration of a limit that is a time, such as runTimeMax.
+/// Converts a time limit in microseconds, such as runTimeMax, to a duration.
 inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit) {
     return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
 }
@@ -83,11 +83,11 @@ Result<void> validate(const ResourceLimits& limits);
 /// present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
-/// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If `limits`
-/// does not contain a looser limit than `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's
-/// default. A higher memory protection or a higher weight counts as looser, because the higher value can disadvantage other
-/// jobs. If `limits` and `ceiling` have different device profiles, looserThan() counts the device profile as looser. Disks are
-/// compared by their device numbers, because one disk has several names.
+/// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If no limit is
+/// looser in `limits` than in `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's default. The
+/// higher memory protection or weight counts as looser, because a high value can disadvantage other jobs. If `limits` and
+/// `ceiling` have different device profiles, looserThan() counts the device profile as looser. Disks are compared by their device
+/// numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

@@ -10,7 +10,7 @@
 namespace pinfold {
 
 /// Says in what kind of cgroup a stray runs, for example in the cgroup of a login session. A stray is a process of an ordinary
-/// user outside of all jobs. The kind of a stray depends on its cgroup.
+/// user outside of all jobs. The kind of a stray depends on the stray's cgroup.
 enum class StrayKind {
     Session,     ///< the process is in a login session
     UserManager, ///< the process is `systemd --user`, or runs below it
@@ -31,10 +31,10 @@ using StrayKinds = std::set<StrayKind>;
 /// Returns the name of a kind of stray, such as "session" or "user-manager".
 std::string_view toString(StrayKind kind);
 std::optional<StrayKind> strayKindFromString(std::string_view text);
-/// Returns the names of all kinds, in the order of the enumeration.
+/// Returns the names of all kinds of stray, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
-/// Returns the kind of stray with the name `text`. Returns nullopt if a node takes no action against strays of this kind. A node
+/// Returns the kind of stray whose name is `text`. Returns nullopt if no kind has the name, or if the kind is Orphan. A node
 /// never acts on an orphan, because nobody knows whether the job of the orphan is over.
 std::optional<StrayKind> actionableStrayKind(std::string_view text);
 std::vector<std::string> actionableStrayKindNames();

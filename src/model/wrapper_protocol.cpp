@@ -10,15 +10,15 @@
 namespace pinfold {
 namespace {
 
-// A supervisor can use an older version of the protocol than pinfoldd. Old supervisors still use the old members of the
-// packets, so a new pinfoldd must accept all old members. A new version is allowed to add members to the packets. A program
-// must not write a new member into a packet if the member has no value.
+// A supervisor can use an older version of the protocol than pinfoldd uses. Old supervisors still use the old members of the
+// packets, so a new pinfoldd must accept all old members. A new version is allowed to add members to the packets. A program must
+// not write a new member into a packet if the member has no value.
 constexpr int kVersion = 1;
-// Newer programs compare the answer of an older pinfoldd with kUnknownForm, so this text must not change.
+// kUnknownForm must not change, because newer programs compare the answer of an older pinfoldd with kUnknownForm.
 constexpr const char* kUnknownForm = "the request cannot be read: pinfold-run does not write it in this form";
 
 constexpr auto kRoles = enumNames<WrapperRole>({
-    {WrapperRole::Job, "job"}, // no packet contains the word "job", because the role Job is the default
+    {WrapperRole::Job, "job"}, // no packet contains the word "job", because encode() omits the role Job
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},

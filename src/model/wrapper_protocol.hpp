@@ -113,7 +113,7 @@ std::string encode(const WrapperRequest& request);
 /// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. decodeWrapperRequest()
 /// refuses unknown members, repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
-/// Returns true if pinfoldd has answered with `error` because the request has a member that pinfoldd does not know.
+/// Returns true if `error` means that pinfoldd does not know a member of the request.
 bool saysUnknownForm(const Error& error);
 
 /// Describes one job in the answer to a WrapperList request.
@@ -135,8 +135,8 @@ struct WrapperReply {
     /// If the request asked for the receipt, the answer contains the receipt of the ended job. `receipt` lacks the command lines
     /// of leftovers and the list of tasks.
     Boxed<Receipt> receipt = {};
-    /// In the answer to WrapperList, `jobs` contains the jobs of the user. In `jobs`, running jobs come first, and newer jobs
-    /// come before older jobs.
+    /// In the answer to WrapperList, `jobs` contains the jobs of the user whose id is WrapperList::uid. In `jobs`, running jobs
+    /// come first, and newer jobs come before older jobs.
     std::optional<std::vector<WrapperJob>> jobs = {};
 
     bool operator==(const WrapperReply&) const = default;
@@ -145,7 +145,7 @@ struct WrapperReply {
 /// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is too large for a packet, the packet contains an error
 /// about the size instead of the reply.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
-/// Returns the content of the packet, which is a reply or an error. If the packet cannot be decoded, the error is Internal.
+/// Returns the reply or the error that the packet contains. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);
 
 } // namespace pinfold

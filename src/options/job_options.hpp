@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the options for the limits and the allocation of a job. pinfold-run and several commands of pinfold use these options.
+// Declares the options for the limits and the allocation of a job. pinfold-run and several commands of pinfold use the options
+// for limits and allocations.
 #pragma once
 
 #include "model/allocation.hpp"

@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Stores the value that the user typed for an option. For a flag, the value is "". Returns an error if the value's parser
+/// Stores the value that the user typed for an option. For a flag, the value is "". Returns an error if the option's parser
 /// rejects the value.
 using OptionSetter = std::function<Result<void>(const std::string&)>;
 
@@ -25,8 +25,8 @@ enum class Values {
     Several,  ///< each use of the option has one or more values
 };
 
-/// A shell's completion offers the words in Option::words as the value of an option. An Offer names a kind of values that exist
-/// only on the running system, such as user names.
+/// A shell's completion offers the words in Option::words as the value of an option. An Offer stands for values that exist only
+/// on the running system, such as user names.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 /// Refers to a text that exists until the program ends, such as a literal. StaticText does not copy the text. Each job's
@@ -74,10 +74,10 @@ std::vector<std::string> namesOf(const OptionSet& options);
 /// Adds the options in `more` to the end of `options`.
 void append(OptionSet& options, OptionSet more);
 
-OptionSetter into(bool& target); ///< returns a setter that sets the target to true
+OptionSetter into(bool& target); ///< returns a setter that sets `target` to true
 OptionSetter into(std::string& target);
 OptionSetter into(std::optional<std::string>& target);
-OptionSetter into(std::vector<std::string>& target); ///< returns a setter that adds a value to the target
+OptionSetter into(std::vector<std::string>& target); ///< returns a setter that adds each value to `target`
 
 /// Returns a function that reads a number, and accepts only digits.
 std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_t least, std::uint64_t most = UINT64_MAX);
@@ -85,7 +85,7 @@ std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_
 template <class T> struct Held { using Type = T; };
 template <class T> struct Held<std::optional<T>> { using Type = T; };
 
-/// Returns a setter that parses the text with `parse`, and stores the result in the target.
+/// Returns a setter that parses the text with `parse`, and stores the result in `target`.
 template <class T, class Parse> OptionSetter into(T& target, Parse parse) {
     return [&target, parse](const std::string& text) -> Result<void> {
         auto value = parse(text);

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns Levenshtein's distance of two words.
+/// Returns the Levenshtein distance between two words.
 std::size_t distance(const std::string& a, const std::string& b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), 0U);

@@ -10,7 +10,7 @@ namespace pinfold {
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
 /// Returns the end of an error message about an unknown word, for example ": use report, warn or kill". If a known word is
-/// similar, the text is ", did you mean 'warn'? Use report, warn or kill".
+/// similar, the result of correction() begins with the result of suggestion().
 std::string correction(const std::string& typed, const std::vector<std::string>& known);
 
 } // namespace pinfold
