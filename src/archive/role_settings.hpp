@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In PostgreSQL, a role has settings for its new sessions, and each session of the role can change these settings. All nodes use
-// one role of the database, and all login nodes use another role. An attacker who controls a host can disturb other hosts by
-// changing the settings of the host's role.
+// In PostgreSQL, a role has settings for its new sessions, and each session of the role can change these settings. All hosts that
+// send receipts use the role pinfold_node, and all hosts that read receipts use the role pinfold_reader. An attacker who controls
+// a host can disturb other hosts by changing the settings of the host's role.
 #pragma once
 
 #include "base/result.hpp"

@@ -12,16 +12,17 @@
 namespace pinfold {
 namespace {
 
-// PostgreSQL sorts the members of a jsonb value by the length of their names, and writes the shortest name first. A receipt has
-// the member `id`, so the line of a receipt cannot begin with the member `end` or `error`.
+// PostgreSQL sorts the members of a jsonb value by the length of their names, and writes the shortest name first. Every receipt
+// has the member `id`, whose name is shorter than `end` and `error`. Therefore the line of a receipt never begins with the member
+// `end` or `error`.
 constexpr std::string_view kEnd = "{\"end\"";
 constexpr std::string_view kError = "{\"error\"";
 
 /// Throws an exception with the text `what`. decode() catches the exception.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-/// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. The part before the NUL byte
-/// could match receipts that the user does not want.
+/// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. This shortened text could
+/// match receipts that the user does not want.
 void read(const std::string& name, const Json& value, std::optional<std::string>& text) {
     if (!value.is_string())
         refuse("entry '" + name + "' must be a string");

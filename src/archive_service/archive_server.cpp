@@ -40,7 +40,7 @@ struct ArchiveServer::Connection {
     uid_t countsAs;                ///< the user for whom the server counts the requests
     std::shared_ptr<void> counted; ///< null for root
     MonotonicTime deadline;        ///< the time at which the server closes the connection
-    MonotonicTime lastMoment;      ///< the server never moves `deadline` beyond this time
+    MonotonicTime lastMoment;      ///< the server never moves `deadline` beyond `lastMoment`
     State state = State::Receiving;
     std::string text = {}; ///< while `state` is Receiving, the received part of the request; later, a page of the answer
     std::size_t sent = 0;  ///< how many bytes of the page the server has sent

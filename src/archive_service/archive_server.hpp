@@ -33,7 +33,7 @@ public:
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< serve() runs `loop`, because `countsAs` gets the subordinate ids from events of `loop`
+        SdEventLoop& loop; ///< serve() runs this event loop, so that `countsAs` learns the subordinate ids from the loop's events
         DescriptorCloser& closer;
         std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id; returns other ids unchanged
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer

@@ -12,8 +12,9 @@
 
 namespace pinfold {
 
-/// Knows who is allowed to see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A
-/// separate thread asks the user database again and again, because a directory service sometimes takes long to answer.
+/// Knows who is allowed to see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit.
+/// seesAll() does not wait for the user database, because a directory service sometimes takes long to answer. A separate thread
+/// asks the user database again and again, and seesAll() uses the latest answer.
 class Auditors {
 public:
     /// A function of the type Look returns the user ids of all members of pinfold-admin and pinfold-audit. The thread of Auditors

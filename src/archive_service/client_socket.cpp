@@ -47,8 +47,8 @@ bool closesAtOnce(int socket) {
 ClientSocket::ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer)
     : socket_(std::move(socket)), user_(user), closer_(&closer) {
     constexpr int kOn = 1;
-    // Without SO_OOBINLINE, recvmsg(2) with MSG_PEEK does not show a message with MSG_OOB. recv(2) would skip the message, and
-    // would free the descriptors in the message.
+    // Without SO_OOBINLINE, recvmsg(2) with MSG_PEEK does not show a message with MSG_OOB. The next recv(2) would skip the
+    // message with MSG_OOB, and would free the descriptors in this message.
     (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_OOBINLINE, &kOn, sizeof kOn);
 }
 

@@ -11,11 +11,10 @@
 
 namespace pinfold {
 
-/// Owns the socket of a client. Every user can send descriptors to the socket (SCM_RIGHTS). The user can choose a descriptor for
-/// which close(2) takes as long as the user wants. When the socket closes, the kernel closes the descriptors of all unread
-/// messages. If a program reads a message but offers no room for descriptors, the kernel closes the descriptors of the message.
-/// ClientSocket never reads a message with descriptors. If a message with descriptors has come, a background thread closes the
-/// socket.
+/// Owns the socket of a client. The client can send descriptors through the socket (SCM_RIGHTS), and can choose a descriptor for
+/// which close(2) takes very long. When the socket closes, the kernel closes the descriptors of all unread messages. If a program
+/// reads a message but offers no room for descriptors, the kernel closes the descriptors of the message. ClientSocket never reads
+/// a message with descriptors. If a message with descriptors has come, a background thread closes the socket.
 class ClientSocket {
 public:
     /// `closer` counts the socket as a descriptor of `user`. `closer` must outlive the ClientSocket.

@@ -46,8 +46,8 @@ constexpr const char* kUsage =
 constexpr int kNoSocket = 2; // the exit status if systemd has passed no socket
 constexpr Microseconds kPatienceWithNames = 2s;
 constexpr Microseconds kPatienceWithFile = 2s;
-// If the configuration is invalid, the service pinfold-archive ends after one second without a connection. When somebody asks the
-// archive again, systemd starts a new service, and the new service reads the corrected configuration.
+// If the configuration is invalid, the service pinfold-archive exits as soon as no client has been connected for one second. When
+// somebody asks the archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
 // Only one thread of the process is allowed to use the user database at a time. The mutex is global, because a thread can still
@@ -106,9 +106,9 @@ int printExpiry(const std::filesystem::path& root) {
 
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
-/// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. When the service starts,
-/// connections of subordinate ids possibly wait at the archive's socket. The server counts a connection of a subordinate id as a
-/// connection of the id's owner. The file /etc/subuid says who owns a subordinate id.
+/// Waits until the object `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. When the service
+/// starts, connections of subordinate ids possibly wait at the archive's socket. The server counts a connection of a subordinate
+/// id as a connection of the id's owner. The file /etc/subuid says who owns a subordinate id.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

@@ -102,9 +102,9 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
-// An attacker who controls a node can write the name of another host into the node's receipts. If a receipt names another host
-// than the node's certificate, kBody has the name in the certificate. The query compares the two host names only up to the first
-// dot.
+// An attacker who controls a node can write the name of another host into the node's receipts. If the host in a receipt is not
+// the host in the node's certificate, kBody has the name from the certificate. The query compares the two host names only up to
+// the first dot.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
@@ -147,10 +147,11 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 }
 
 // The newest run is the run that started last, and not the run that ended last. If a node went down during an earlier run, the
-// node possibly writes the receipt of this run days later. The end time in a late receipt can be after all end times of the
-// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If a receipt's end is more than a
-// day before the earliest start in all newer receipts, the receipt describes another job. The clocks of the hosts can differ, so
-// the query ignores gaps of less than a day between two runs.
+// node possibly writes the receipt of the earlier run days later. The end time in a late receipt can be after all end times of
+// the newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. The query compares the end in
+// each receipt with the earliest start in the receipts that have a later end. If the end is more than a day before that start,
+// the receipt belongs to an older job with the same number. The clocks of the hosts can differ, so the query ignores gaps of less
+// than a day between two runs.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

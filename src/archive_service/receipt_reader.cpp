@@ -8,12 +8,12 @@
 namespace pinfold {
 namespace {
 
-// A caller gets an answer within three seconds if the database is down. The check of the old connection and the attempt to make a
-// new connection must together take less than three seconds.
+// If the database is down, a caller still gets an answer within three seconds. The check of the old connection and the attempt to
+// make a new connection must together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
-// The database server ends a statement after ten seconds. The reader waits for twelve seconds, so that the server ends the
-// statement before the reader closes the connection.
+// The database server ends a statement after ten seconds. The reader closes the connection only after twelve seconds, so that the
+// server always ends the statement first.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
 // The queries of the site report sort many receipts. PostgreSQL sorts receipts twice as fast in memory as on the disk.
@@ -132,7 +132,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // The error is always Unreachable, because a user cannot repair the cause of a failed connection to the database.
+        // No matter why the connection failed, the error code is Unreachable, because users cannot repair any of the causes.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;
@@ -147,8 +147,8 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // If the database refuses the query, the service pinfold-archive lacks a right. run() does not return the error Denied,
-    // because Denied would mean that the user lacks a right.
+    // If the database refuses the query, the service pinfold-archive lacks a right. The error Denied would mean that the user of
+    // the client lacks a right, so run() returns Internal in place of Denied.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

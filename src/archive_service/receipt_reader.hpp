@@ -20,7 +20,7 @@ namespace pinfold {
 struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
-    std::uint32_t left = 0;                     ///< the maximum number of further receipts in the answer
+    std::uint32_t left = 0;                     ///< how many receipts the answer can still get
     bool begun = false;                         ///< true if the first page of the answer has been read
     std::optional<ReceiptPlace> after = {};     ///< the last receipt that the answer has so far
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery

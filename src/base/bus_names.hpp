@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// base/bus_names.hpp has the names of pinfoldd and of systemd on the system bus. pinfoldd's names never change, because sites'
-// programs use them. The files dbus/*.xml describe the methods, and base/error_code.hpp lists the names of the errors.
+// base/bus_names.hpp has the names of pinfoldd and of systemd on the system bus. The names of pinfoldd on the bus never change,
+// because sites' programs use these names. The files dbus/*.xml describe the methods, and base/error_code.hpp lists the names of
+// the errors.
 #pragma once
 
 namespace pinfold {

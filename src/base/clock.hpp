@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// base/clock.hpp has the types of times and durations. The compiler refuses code that mixes up the times of two clocks. The
-// compiler also refuses code that uses a time as a duration. Durations are written with the literals of std::chrono, such as
-// 20ms.
+// base/clock.hpp has the types of times and durations. The compiler refuses code that mixes up the times of two clocks, and code
+// that uses a point in time as a duration. Durations are written with the literals of std::chrono, such as 20ms.
 #pragma once
 
 #include <algorithm>

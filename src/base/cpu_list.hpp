@@ -44,7 +44,7 @@ public:
 private:
     void trim();
 
-    std::vector<bool> cpus_; ///< the last element is never false, so two vectors for the same set are equal
+    std::vector<bool> cpus_; ///< the last element is never false, because equal sets must have equal vectors
 };
 
 } // namespace pinfold

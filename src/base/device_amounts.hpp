@@ -14,8 +14,8 @@
 namespace pinfold {
 
 /// Returns a number such as "8:0" for the path of a block device. For the path of a partition, the result is the number of the
-/// whole disk. If systemd gets the path of a partition, systemd limits the whole disk. Returns nullopt if the path is not a block
-/// device.
+/// whole disk. If systemd gets the path of a partition, systemd applies the limit to the whole disk. Returns nullopt if the path
+/// is not a block device.
 using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
 /// Holds an amount for each of several block devices, as systemd's setting IOReadBandwidthMax= does.

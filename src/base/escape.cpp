@@ -48,7 +48,7 @@ bool changesTheTerminal(std::uint32_t c) {
 std::string forTerminal(std::string_view bytes, std::size_t maxBytes, bool backslashes) {
     constexpr std::string_view cut = "…";
     std::string out;
-    std::size_t lastFitting = 0; // the greatest length of `out` that leaves room for the mark "…"
+    std::size_t lastFitting = 0; // the greatest length at which `out` still has room for the mark "…"
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);
@@ -109,8 +109,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // In a name that escapeUnitName() did not make, too many or too few characters can be escaped. unescapeUnitName() refuses a
-    // name with too many or too few escaped characters.
+    // unescapeUnitName() refuses a name in which too many or too few characters are escaped. escapeUnitName() never makes such a
+    // name.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

@@ -62,8 +62,8 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if this product is kInfinity
-/// or larger.
+/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if the rounded product is
+/// kInfinity or larger.
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
     return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;

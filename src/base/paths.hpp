@@ -21,7 +21,7 @@ constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// The file kSentFile says which receipts are in the site's archive (see SentPosition). pinfold-ship writes this file.
+/// The file kSentFile says which receipts are in the site's archive (see SentPosition). pinfold-ship writes the file kSentFile.
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
 /// pinfold-ship writes its metrics into the file kShipMetricsFile. kShipMetricsFile is not in the directory of node_exporter,

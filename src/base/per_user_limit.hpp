@@ -17,8 +17,8 @@ public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
     /// Adds 1 to the number of the user's calls or connections. The caller must keep the returned pointer until the call or the
-    /// connection has ended. When the last copy of the pointer is destroyed, PerUserLimit subtracts the 1 again. Returns null if
-    /// the user has already reached `most`, or if all users together have reached `mostOfAll`.
+    /// connection has ended. When the last copy of the pointer is destroyed, PerUserLimit subtracts 1 from the number. Returns
+    /// null if the user has already reached `most`, or if all users together have reached `mostOfAll`.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:

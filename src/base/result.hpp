@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A function returns an Error as a value if the caller has to expect the failure. Exceptions of libraries stay inside the code
+// A function returns an Error as a value if the caller has to expect the failure. Exceptions of a library stay inside the code
 // that calls the library.
 #pragma once
 

@@ -33,8 +33,8 @@ std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** arg
     const auto table = tableOf(program);
     optind = 0; // the value 0 tells glibc's getopt_long(3) that a new command line begins
     opterr = 0;
-    // '+' makes getopt_long(3) stop at a word that is not an option. getopt_long(3) reads the words in order because of the '+',
-    // so argv[at] is always the next word.
+    // The '+' makes getopt_long(3) stop at the first word that is not an option. Without the '+', getopt_long(3) would change the
+    // order of the words, and argv[at] would not always be the next word.
     for (int at = 1, c = 0; (c = ::getopt_long(argc, argv, "+", table.data(), nullptr)) != -1; at = optind) {
         if (c == 'h')
             return EarlyExit{0, program.usage};

@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Holds the options that each service has.
+/// Holds the options that all services have.
 struct ServiceOptions {
     std::filesystem::path root = "/"; ///< the service puts `root` before all its paths; only tests change `root`
 };

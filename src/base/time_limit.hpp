@@ -12,10 +12,10 @@ namespace pinfold {
 /// 59. An empty part of the text means 0, as in "1::30". The result is nullopt if the time is 0, or if the text (such as
 /// "INFINITY") is not a time.
 ///
-/// parseDuration() cannot replace parseTimeLimit(), because parseDuration() reads durations that people write. Some people mean
-/// hours and minutes by "1:30", so parseDuration() refuses the text "1:30". In a text such as "1:30:00", parseDuration() refuses
-/// minutes and seconds above 59. In the time limits of batch systems, "1:30" always means minutes and seconds. The texts "0" and
-/// "INFINITY" mean that a job has no time limit.
+/// parseTimeLimit() reads what batch systems write, and parseDuration() reads what people write. In the time limits of batch
+/// systems, "1:30" always means minutes and seconds. Some people mean hours and minutes by "1:30", so parseDuration() refuses the
+/// text "1:30". In a text such as "1:30:00", parseDuration() refuses minutes and seconds above 59. The texts "0" and "INFINITY"
+/// mean that a job has no time limit.
 std::optional<std::uint64_t> parseTimeLimit(std::string_view text);
 
 } // namespace pinfold

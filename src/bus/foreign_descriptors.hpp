@@ -25,8 +25,9 @@ public:
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
     /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts all taken descriptors
-    /// as descriptors of the user `owner`. The caller keeps the returned pointer. When the last copy of the returned pointer is
-    /// destroyed, the DescriptorCloser closes the descriptors. Returns null if no descriptor has come.
+    /// as descriptors of the user `owner`. The caller must keep the returned pointer as long as the caller needs the descriptors.
+    /// When the last copy of the returned pointer is destroyed, the DescriptorCloser closes the descriptors. Returns null if no
+    /// descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.

@@ -32,7 +32,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, an exception would pass through the C code of
+    // With noexcept, an unexpected exception ends pinfoldd. Without noexcept, an exception would pass through the C code of
     // libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
@@ -50,7 +50,8 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // ManagerObject asks the bus who calls, so the gate does not hold back a call to ManagerObject.
+    // While the caller is unknown, the gate holds back all calls except the calls to ManagerObject. ManagerObject itself asks the
+    // bus for the caller.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);

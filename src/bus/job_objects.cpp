@@ -67,7 +67,7 @@ int append(sd_bus_message* reply, bool value, sdbus::IProxy&) {
 }
 
 /// Appends a list or a dictionary to `reply`. sdbus-c++ cannot write into a message of libsystemd. append() lets sdbus-c++ write
-/// the value into a call that is never sent. libsystemd copies the value from the unsent call into `reply`.
+/// the value into the message `unsent`, which append() never sends. libsystemd copies the value from `unsent` into `reply`.
 template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IProxy& proxy) {
     auto unsent = dbus::makeCall(proxy, kJobInterface, "Unsent");
     unsent << value;
@@ -182,7 +182,8 @@ char** JobObjects::paths() const {
 }
 
 std::size_t JobObjects::bytesOf(const JobSummary& job) {
-    // `interfaces` is the number of bytes for the names of an object's interfaces and properties, for numbers and for padding.
+    // In each object, the names of interfaces, the names of properties, the numbers and the padding together take `interfaces`
+    // bytes.
     constexpr std::size_t interfaces = 870;
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();

@@ -24,9 +24,9 @@ struct FoundJob {
 /// Implements the objects /org/pinfold1/job/<label> on the bus, one for each live job. Every user is allowed to read the
 /// properties of a job's object, because the properties contain nothing private.
 ///
-/// JobObjects uses libsystemd, because one table of libsystemd describes the objects of all jobs (sd_bus_add_fallback_vtable(3)).
-/// An object of sdbus-c++ has a table of its own, and takes 4 KiB of memory. All functions throw sdbus::Error if libsystemd
-/// fails.
+/// JobObjects uses libsystemd in place of sdbus-c++ in order to save memory. One table of libsystemd describes the objects of all
+/// jobs (sd_bus_add_fallback_vtable(3)). An object of sdbus-c++ has a table of its own, and takes 4 KiB of memory. All functions
+/// throw sdbus::Error if libsystemd fails.
 class JobObjects {
 public:
     JobObjects(sdbus::IConnection& connection, const JobManager& manager);

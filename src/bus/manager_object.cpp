@@ -324,8 +324,8 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // `more` says that pinfoldd has returned fewer receipts than the client wanted. An answer has `more` only if the client
-        // asked for more receipts than pinfoldd returns at once.
+        // The entry `more` says that pinfoldd has returned fewer receipts than the client wanted. An answer has the entry `more`
+        // only if the client asked for more receipts than pinfoldd returns at once.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,

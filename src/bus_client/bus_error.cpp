@@ -32,7 +32,8 @@ Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duratio
     auto words = printable(message.empty() ? name : message, 500);
     if (words.ends_with('.')) // systemd ends messages with a period, as in "Unit pinfoldd.service is masked."
         words.pop_back();
-    // org.freedesktop.DBus.Error.TimedOut is not in the list `slow`, because this error means that the bus cannot start pinfoldd.
+    // The errors in the list `slow` mean that pinfoldd has not answered a call in time. org.freedesktop.DBus.Error.TimedOut has
+    // another meaning: the bus cannot start pinfoldd.
     constexpr std::array<std::string_view, 3> slow{"org.freedesktop.DBus.Error.Timeout", "System.Error.ETIMEDOUT",
                                                    "org.freedesktop.DBus.Error.NoReply"};
     if (name == "org.freedesktop.DBus.Error.AccessDenied")

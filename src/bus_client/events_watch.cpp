@@ -119,8 +119,8 @@ std::string ofBus() {
 
 using Reader = Event (*)(sdbus::Message&);
 
-/// Returns the function that reads signals with the name `member`. If the name is not known, the result is nullptr. A newer
-/// pinfoldd can send signals with unknown names.
+/// Returns the function that reads signals with the name `member`. If readerOf() does not know the name, the result is nullptr. A
+/// pinfoldd that is newer than the client can send signals that readerOf() does not know.
 Reader readerOf(std::string_view member) {
     static constexpr std::pair<std::string_view, Reader> readers[] = {
         {"JobAdded", jobAdded},

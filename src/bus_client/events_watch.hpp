@@ -27,7 +27,7 @@ struct Event {
     std::string name; ///< the kind of event, for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
-    std::optional<std::uint32_t> count = {};  ///< the number of leftovers, or of processes that cannot be killed
+    std::optional<std::uint32_t> count = {};  ///< the number of leftovers, or the number of processes that cannot be killed
     std::optional<std::string> result = {};   ///< the result of a job that is over
     std::optional<std::string> oomCause = {}; ///< the cause of an out-of-memory kill
     std::optional<std::string> limit = {};    ///< the name of the limit that the job has almost reached

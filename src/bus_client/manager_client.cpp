@@ -59,9 +59,9 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// While packages are upgraded, the old pinfoldd runs for some time after this program is new. If pinfoldd refuses the call
-/// ask(true) because the call has an entry that pinfoldd does not know, evenIfOlder() calls ask(false). ask(false) leaves out the
-/// entries without which a job can run.
+/// During an upgrade of the packages, a new client program sometimes calls an old pinfoldd. If pinfoldd refuses the call
+/// ask(true) because the call has an entry that pinfoldd does not know, evenIfOlder() calls ask(false). ask(false) leaves out
+/// entries that a job does not need.
 template <class T, class F> Result<T> evenIfOlder(F&& ask) {
     auto answer = converted([&]() -> T { return ask(true); });
     if (!answer && saysUnknownEntry(answer.error()))
@@ -232,8 +232,8 @@ Result<Holding> ManagerClient::holding(const JobInfo& job) const {
         const auto object = dbus::makeProxy(*impl_->connection, kBusName, sdbus::ObjectPath(job.object));
         const auto gone = job.state == ShownState::Creating ? ErrorCode::Busy : ErrorCode::NoSuchJob;
         const auto properties = askJob([&] { return allProperties(*object, kJobInterface); }, {gone, beginsOrEnds(job.key)});
-        // An older pinfoldd lacks some of the properties. If pinfoldd does not send a property, the variable for the property
-        // keeps its default value.
+        // A pinfoldd that is older than the client lacks some of the properties. If pinfoldd does not send a property, the
+        // variable for the property keeps its default value.
         Dict limits;
         Dict allocation;
         std::vector<std::string> notEnforced;

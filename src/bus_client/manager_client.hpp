@@ -62,8 +62,8 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// Says how much of each resource the node has, and how much of each resource the live jobs hold. If an older pinfoldd does
-    /// not report resources, all members of the result are unset.
+    /// Says how much of each resource the node has, and how much of each resource the live jobs hold. If pinfoldd is too old to
+    /// report resources, all members of the result are unset.
     Result<NodeResources> resources() const;
     /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
     /// drain.
@@ -97,8 +97,8 @@ public:
     /// with this key.
     Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts from the history. A limit in the request replaces the configured limit of the history. vacuum() waits at
-    /// most an hour for pinfoldd to remove the receipts.
+    /// Removes receipts from the history. If the request contains a limit for the history, pinfoldd uses this limit in place of
+    /// the limit in the configuration. vacuum() waits at most an hour for pinfoldd to remove the receipts.
     Result<Vacuumed> vacuum(const VacuumRequest& request) const;
     Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;
     Result<void> suspend(const std::string& key) const;

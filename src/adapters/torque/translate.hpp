@@ -37,7 +37,7 @@ Result<std::string> jobKey(std::string_view jobId);
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
-    bool sure = false;       ///< false if `here` is an estimate; memoryHere() does not use an estimate
+    bool sure = false;       ///< false if the member `here` is only an estimate; memoryHere() ignores an estimate
 };
 
 /// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
