@@ -32,9 +32,9 @@ struct ReportPeriod {
 
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
-    /// The members `before`, `after` and `epoch` must be unset, because these members refer to the history of a single node. If
-    /// `profiles` is set, each receipt in the answer has an additional member `profile`. The value of `profile` is hexadecimal
-    /// digits, or null.
+    /// The members `before`, `after` and `epoch` must be unset, because these members refer to the history of a single node. The
+    /// archive has receipts of many nodes. If `profiles` is set, each receipt in the answer has an additional member `profile`.
+    /// The value of `profile` is hexadecimal digits, or null.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run. Each
     /// receipt comes from one of the hosts on which the job ran. If `allHostsOf` is set, all members of `filter` except

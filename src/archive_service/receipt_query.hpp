@@ -57,7 +57,7 @@ struct PageSize {
 /// The columns `ended`, `node` and `id` are the ReceiptPlace of the receipt, and the column `body` is the receipt as JSON.
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size);
 
-/// Formats a time as text that PostgreSQL can read. A time after the year 9999 becomes the end of that year.
+/// Formats a time as text that PostgreSQL can read. A time after the year 9999 becomes the end of the year 9999.
 std::string timestamp(RealTime time);
 
 /// Selects the newest run of a job. If `visibleTo` is set, newestRunQuery() ignores the runs of all users except `visibleTo`. The

@@ -100,8 +100,8 @@ std::optional<std::uint64_t> durationFactor(std::string_view unit) {
     return std::nullopt;
 }
 
-/// Reads a duration in the form "h:mm:ss" or "d-hh:mm:ss", and returns its microseconds. The form "1:30" is not accepted, because
-/// "1:30" could mean 90 minutes or 90 seconds.
+/// Reads a duration in the form "h:mm:ss" or "d-hh:mm:ss", and returns the number of microseconds. The form "1:30" is not
+/// accepted, because "1:30" could mean 90 minutes or 90 seconds.
 std::optional<std::uint64_t> clockTime(std::string_view text) {
     const auto dash = text.find('-');
     const bool hasDays = dash != text.npos;
@@ -248,7 +248,8 @@ std::string formatSize(std::uint64_t bytes) {
 namespace {
 
 /// Returns the text for a duration that is shorter than a minute. The text has one decimal place, as in "1.5s" and "2.5ms".
-/// formatShort() leaves out the decimal place if it is 0. From 10 to 999 ms, the text never has a decimal place.
+/// formatShort() leaves out the decimal place if the digit there would be 0. From 10 to 999 ms, the text never has a decimal
+/// place.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

@@ -31,8 +31,8 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// Makes a reply that answers with a receipt. The reply owns `wait` until pinfoldd answers the call. As long as `wait` exists,
-/// the call counts as a waiting call.
+/// Makes a reply that answers with a receipt. The reply owns the pointer `wait` until pinfoldd answers the call. As long as the
+/// pointer `wait` exists, the call counts as a waiting call.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }

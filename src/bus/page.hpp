@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Holds a page. A page is a part of a list, and fits into one message of D-Bus. dbus-daemon disconnects a connection that sends
-/// more than 32 MiB in one message. The number of values in a page is limited, because the event loop needs some microseconds for
-/// each value.
+/// more than 32 MiB in one message. The number of values in a page is limited: the event loop needs some microseconds for each
+/// value, and other requests wait meanwhile.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;

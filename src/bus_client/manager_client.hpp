@@ -93,8 +93,8 @@ public:
     Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
-    /// Returns what a live job has used over time. If no live job has the key, profile() returns the profile of the newest job
-    /// with this key.
+    /// Returns the profile of a live job: the resources that the job has used over time. If no live job has the key, profile()
+    /// returns the profile of the newest job with this key.
     Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
     /// Removes receipts from the history. If the request contains a limit for the history, pinfoldd uses this limit in place of
