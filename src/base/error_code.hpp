@@ -66,7 +66,7 @@ const ErrorRow& errorRow(ErrorCode code);
 /// Returns Denied for "org.pinfold1.Error.Denied". Returns nullopt for a name that is not in the table.
 std::optional<ErrorCode> errorCodeFromDbusName(std::string_view name);
 
-/// The names of all errors of pinfold on the bus begin with kErrorPrefix, "org.pinfold1.Error.".
+/// The names of all errors of pinfold on the bus begin with kDbusErrorPrefix, "org.pinfold1.Error.".
 extern const std::string_view kDbusErrorPrefix;
 
 } // namespace pinfold
