@@ -50,7 +50,7 @@ std::optional<std::string> larger(std::string_view name, std::string_view value,
     if (name == "ru_stime" && usage.cpuSystem && Seconds(*usage.cpuSystem).count() > *theirs)
         return seconds(*usage.cpuSystem);
     // Like ru_maxrss, the memory need does not include the page cache. The memory peak includes the page cache. larger() uses the
-    // memory peak only if the receipt has no memory need.
+    // memory peak only if the receipt does not contain the memory need.
     const auto kibi = (usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak).value_or(0) / 1024;
     if (name == "ru_maxrss" && static_cast<double>(kibi) > *theirs)
         return std::to_string(kibi);

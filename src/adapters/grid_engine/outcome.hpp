@@ -15,8 +15,8 @@
 namespace pinfold {
 
 /// GridEngineVerdict contains the numbers that grid-engine-shepherd can write to the file exit_status. Each number tells Grid
-/// Engine what to do with the job. Grid Engine never puts an interactive job or a slave task back into the queue. If a shepherd
-/// writes one of the numbers in GridEngineVerdict for an interactive job, qrsh fails.
+/// Engine what to do with the job. Grid Engine never puts an interactive job or a slave task back into the queue. If the job is
+/// interactive, and the shepherd writes one of the numbers in GridEngineVerdict, qrsh fails.
 enum class GridEngineVerdict : int {
     /// The job goes back to its old place in the queue. Grid Engine puts the queues of the host into state E, and stores the
     /// reason for the failure. (If the queues did not get state E, a node that cannot start jobs would attract all waiting jobs,
@@ -25,7 +25,7 @@ enum class GridEngineVerdict : int {
     /// The job goes back to the queue, behind the other jobs. Grid Engine puts the job back even if the user submitted the job
     /// with `-r n`, because the job has not run.
     TryAgain = 25,
-    /// Grid Engine holds the job in state Eqw with the reason for the failure, because the job would fail again.
+    /// The job would fail at each new start. Grid Engine holds the job in state Eqw, and stores the reason for the failure.
     JobFailed = 30,
     /// The job is over, and Grid Engine never runs it again ("failed 100: assumedly after job").
     AfterJob = 100,

@@ -154,9 +154,9 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     addToJobsOutput(owner_, job_.output, words.notice);
 }
 
-/// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, because
-/// sge_execd trusts the file exit_status most. If putBack() cannot write the file exit_status, sge_execd trusts the exit status
-/// of grid-engine-shepherd.
+/// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, as the real
+/// shepherd does. sge_execd trusts the file exit_status more than the exit status of grid-engine-shepherd. If putBack() cannot
+/// write the file exit_status, sge_execd uses the exit status of grid-engine-shepherd.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");

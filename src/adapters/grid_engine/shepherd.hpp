@@ -27,7 +27,7 @@ public:
     /// effective user id of Grid Engine's admin user.
     Shepherd(int argc, char** argv);
 
-    /// Runs the job and returns the exit status. If a signal ended the real shepherd, run() ends its own process by the same
+    /// Runs the job and returns the exit status. If a signal ended the real shepherd, run() ends grid-engine-shepherd by the same
     /// signal, and does not return.
     int run();
 

@@ -28,10 +28,10 @@ class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}
 
-    /// Returns the absolute path of the spool directory, or an empty text if the directory has no path.
+    /// Returns the absolute path of the spool directory, or an empty text if getcwd(3) fails.
     std::string path() const;
     std::optional<std::string> read(const char* name) const;
-    /// Writes a file. A program that reads the file during the change gets either the whole old text or the whole new text.
+    /// Writes a file. A program that reads the file while write() runs gets either the whole old text or the whole new text.
     /// Error: Internal.
     Result<void> write(const char* name, std::string_view text) const;
 

@@ -20,7 +20,7 @@ namespace pinfold {
 /// Names the file for a job's standard error.
 struct GridEngineOutput {
     std::string path; ///< `path` is empty if the job has no file for its standard error
-    std::string name; ///< the name of the file, if `path` is a directory
+    std::string name; ///< if `path` is a directory, the name of the file in this directory
 };
 
 /// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the CPU sockets by the lowest CPU of each socket,
@@ -54,9 +54,9 @@ struct GridEngineJob {
 /// owner, or names two different ids or owners.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
-/// Adds the submit host, the submit directory and the nodes to the identity of a job. `environment` has the variables of the
-/// spool file `environment`. The user's own qsub has written the variables SGE_O_HOST and SGE_O_WORKDIR. `hostFile` is the text
-/// of the spool file `pe_hostfile`, which sge_execd has written.
+/// Adds the submit host, the submit directory and the nodes to the identity of a job. The parameter `environment` contains the
+/// variables from the spool file with the same name. The user's own qsub has written the variables SGE_O_HOST and SGE_O_WORKDIR.
+/// `hostFile` is the text of the spool file `pe_hostfile`, which sge_execd has written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not

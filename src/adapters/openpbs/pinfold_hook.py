@@ -2,8 +2,8 @@
 """An administrator uses qmgr to import this file into a hook with the name pinfold (docs/schedulers/openpbs.md).
 
 MoM runs the hook as root, in a new interpreter for each event. The hook's code is in a Python package that is installed together with
-pinfold on each node. The hook's code always has the version of pinfoldd on the node. After an upgrade of pinfold, nobody has to import the
-hook again.
+pinfold on each node. On each node, the hook's code and pinfoldd always have the same version. After an upgrade of pinfold, nobody has to
+import the hook again.
 """
 
 import sys
@@ -12,7 +12,7 @@ import pbs
 
 
 def without_pinfold(event, error):
-    """Rejects the events that start a job, and accepts all other events, because pinfold is not installed on this host."""
+    """Handles an event on a host on which pinfold is not installed. Rejects the events that start a job, and accepts all other events."""
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: its part for OpenPBS is not installed on this host: %s" % error)
     if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
         event.job.rerun()

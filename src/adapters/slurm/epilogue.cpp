@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd runs slurm-epilogue as its epilogue (Epilog= in slurm.conf) on each node of a job, as root. slurmd starts the epilogue
-// when, as far as slurmd knows, all tasks of the job on the node have ended. If slurm-epilogue succeeds, Slurm gives the node to
-// the next job. If slurm-epilogue fails, Slurm drains the node. A hook of pinfold's Slurm plugin could do the same work as
-// slurm-epilogue. slurm-epilogue is several times as fast as a hook, because slurmd would have to start a slurmstepd for a hook.
+// when slurmd no longer knows a running task of the job on the node. If slurm-epilogue succeeds, Slurm gives the node to the next
+// job. If slurm-epilogue fails, Slurm drains the node. A hook of pinfold's Slurm plugin could do the same work as slurm-epilogue.
+// slurm-epilogue is several times as fast as a hook, because slurmd would have to start a slurmstepd for a hook.
 #include "adapters/slurm/step.hpp"
 #include "base/parse.hpp"
 

@@ -62,16 +62,16 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the number of the job's group. pinfoldd looks up the name. A look-up in slurmstepd could delay the job, because the
-/// group database may be on a slow server. By default, slurmstepd itself does not ask the databases (slurm.conf(5),
-/// disable_send_gids).
+/// Returns the group id of the job as a decimal number. pinfoldd looks up the group's name. A look-up in slurmstepd could delay
+/// the job, because the group database is possibly on a slow server. By default, slurmstepd itself does not ask the databases
+/// (slurm.conf(5), disable_send_gids).
 std::string groupOf(spank_t spank) {
     gid_t gid = 0;
     return spank_get_item(spank, S_JOB_GID, &gid) == ESPANK_SUCCESS ? std::to_string(gid) : "";
 }
 
-/// Returns the facts that pinfoldd stores in the job's receipt. If the batch script runs on another node, slurmd passes the
-/// account, the partition and the nodes only to the epilogue.
+/// Returns the facts that pinfoldd stores in the job's receipt. On a node without the job's batch script, slurmd passes the
+/// account, the partition and the nodes to the epilogue, but not to a task.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };
     auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
@@ -190,8 +190,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
 }
 
 /// Runs in the process of the task, as the user, right before the exec. slurm_spank_task_init() hands the standard error of the
-/// process over to pinfoldd. slurm_spank_task_init_privileged() runs too early, because the process does not have its standard
-/// error yet.
+/// process over to pinfoldd. slurm_spank_task_init_privileged() could not do this work, because Slurm has not yet set up the
+/// standard error when slurm_spank_task_init_privileged() runs.
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
     (void)guarded([&] { return setVariables(spank); });
     (void)guarded([&] { return handOver(spank); });

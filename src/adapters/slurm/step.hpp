@@ -23,8 +23,9 @@ public:
 
     /// Puts a task into its job. The process of the task has not run any code of the user yet. slurmstepd does not let the
     /// process continue before join() has returned. If the site lets jobs run without a scope, join() succeeds even if pinfoldd
-    /// does not run. After an error, join() kills all earlier tasks of the step, and returns the error for all later tasks. After
-    /// an error, no task of the step is allowed to run. The caller of join() has to kill the task for which join() failed.
+    /// does not run. After an error, join() kills all earlier tasks of the step. Each later call of join() returns the same
+    /// error. After an error, no task of the step is allowed to run. The caller of join() has to kill the task for which join()
+    /// failed.
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
     /// Waits until no process of the task is left. For a batch script, over() waits until no process of the whole job is left.

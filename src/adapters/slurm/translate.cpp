@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; Slurm's INFINITE is greater by 1
-// If a number has no value, Slurm passes NO_VAL64 or INFINITE64, the two highest numbers. No node has an exbibyte of memory, so
+// NO_VAL64 (not set) and INFINITE64 (unlimited) are the two highest numbers of 64 bits. No node has an exbibyte of memory, so
 // pinfold ignores a memory size of an exbibyte or more.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of MiB in an exbibyte
 
@@ -44,10 +44,10 @@ std::size_t endOfPart(std::string_view list) {
     return list.size();
 }
 
-/// Adds a host to `hosts` for each element of the list `rest`. The name of a host is the text `done`, followed by an element of
-/// `rest`. `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of a
-/// host would be too long. The number of calls is limited, because each call of expand() adds a host, fails, or finds that
-/// `hosts` is full.
+/// Adds a host to `hosts` for each element of the list `rest`. The name of a host consists of the parameter `done` and an element
+/// of `rest`. `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of
+/// a host would be too long. Each recursive call of expand() adds a host or fails. When `hosts` is full, expand() makes no
+/// further recursive call.
 bool expand(const std::string& done, std::string_view rest, std::vector<std::string>& hosts) {
     if (done.size() > JobIdentity::kMostTextBytes)
         return false;

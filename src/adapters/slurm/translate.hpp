@@ -59,9 +59,9 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 /// Returns a key such as "slurm.4711".
 std::string slurmKey(std::uint32_t jobId);
 
-/// Makes the request that asks pinfoldd to put a task into its job. The batch script becomes task 0 of its job, and the job ends
-/// with the batch script. Except for the batch script, each task of Slurm becomes a further task of the job. If the batch script
-/// runs on another node, the first task on this node opens the job.
+/// Makes the request that asks pinfoldd to put a task into its job. The batch script becomes task 0 of its job. When the batch
+/// script ends, the job ends. Except for the batch script, each task of Slurm becomes a further task of the job. If the batch
+/// script does not run on this node, the first task on this node opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Maps the name of each changed variable to the new value. If the value is unset, the caller has to remove the variable from the

@@ -92,8 +92,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// Enters the working directory again with the user's rights, because pbs_mom has entered the directory as root. Without
-/// enterAgain(), the process could open files in the working directory even if a parent directory is closed to the user.
+/// pbs_mom entered the working directory as root. enterAgain() enters the same directory once more, with the user's rights.
+/// Without enterAgain(), the process could open files in the working directory even if a parent directory is closed to the user.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -16,8 +16,8 @@ namespace pinfold::torque {
 /// the job's file yet. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
-/// Permanently changes the process to the given user, the user's group and the user's supplementary groups. After become(), the
-/// working directory is a directory that the user can enter. Error: Denied.
+/// Permanently switches the process to the user and the group in `identity`, and to the user's supplementary groups. After
+/// become(), the working directory is a directory that the user can enter. Error: Denied.
 Result<void> become(const Identity& identity);
 
 } // namespace pinfold::torque

@@ -26,8 +26,8 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // If pinfold never opened the job, the epilogue treats the job as over. It is possible that the prologue has failed, or ran
-    // before the installation of pinfold.
+    // If pinfold never opened the job, the epilogue treats the job as over. Two causes are possible: the prologue failed, or the
+    // prologue ran before somebody installed pinfold.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

@@ -58,9 +58,9 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    // The standard error of an interactive job is the user's terminal. For a batch job, the standard error is the job's output
-    // file, and pbs_mom keeps the file for the job's next start. The messages about many refusals would fill the job's output
-    // file, so the prologue does not write to the file.
+    // For an interactive job, the prologue's standard error is the user's terminal. For a batch job, the prologue's standard
+    // error goes to the job's output file. pbs_mom keeps the job's output file for the next start of the job. The messages about
+    // many refusals would fill the job's output file, so the prologue does not write to the file.
     const bool interactive = ::isatty(STDERR_FILENO) == 1;
     if (interactive)
         std::fputs(opened.printed.c_str(), stderr);

@@ -22,7 +22,7 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;          // the maximum number of searches; one search can miss a process that forks
+constexpr int kRounds = 20;          // the maximum number of searches for leftovers; one search can miss a process that forks
 constexpr int kDeathWait = 1000;     // how long pinfold waits for the end of killed processes, in milliseconds
 constexpr Microseconds kTick = 10ms; // the kernel rounds the start time of a process down to a multiple of 10 ms
 constexpr std::size_t kMostNamed = 20;
@@ -37,13 +37,14 @@ struct Search {
     ProcessTable table;
     std::string cgroup; ///< the path of pbs_mom's cgroup
     uid_t user = 0;
-    std::optional<BootTime> othersSince; ///< the earliest start of a live job of the user, except the ended job (CLOCK_BOOTTIME)
+    /// the start of the user's oldest live job (CLOCK_BOOTTIME); the job that the epilogue ends does not count
+    std::optional<BootTime> othersSince;
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };
 
-/// Returns true if the process has no ancestor of root except PID 1. pbs_mom belongs to root, and is an ancestor of all processes
-/// of a script that still runs.
+/// Returns true if none of the process's ancestors belongs to root. PID 1 does not count as an ancestor. pbs_mom belongs to root,
+/// and is an ancestor of all processes of a script that still runs.
 bool isOrphan(const ProcessTable& table, const ProcessInfo& info) {
     for (auto parent = info.parent; parent > 1;) {
         const auto next = table.read(parent);

@@ -11,7 +11,7 @@ namespace pinfold::torque {
 /// Kills the processes that the user's scripts left behind in pbs_mom's cgroup, and writes a message to the journal. The process
 /// of the epilogue is in pbs_mom's cgroup, but is not a leftover. The epilogue calls endScriptLeftovers() at the job's end, when
 /// all scripts of the job are over. endScriptLeftovers() does not kill a process that possibly belongs to a second live job of
-/// the user. The epilogue of the second job kills this process.
+/// the user. When the second job ends, its epilogue kills the leftovers of both jobs.
 void endScriptLeftovers(const std::string& key, const std::string& user);
 
 } // namespace pinfold::torque

@@ -254,9 +254,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // A program that spawns a task passes the task's environment variables to pbs_mom. pbs_mom itself adds only one variable
-    // after the variables of the program: PBS_VNODENUM. PBS_TASKNUM and PBS_NODENUM can be copies of the batch script's
-    // variables, so the code must not use PBS_TASKNUM and PBS_NODENUM. Virtual node 0 is on the mother superior.
+    // A program that spawns a task passes the task's environment variables to pbs_mom. After the variables of the program,
+    // pbs_mom adds only PBS_VNODENUM. PBS_TASKNUM and PBS_NODENUM can be copies of the batch script's variables, so the code must
+    // not use PBS_TASKNUM and PBS_NODENUM. Virtual node 0 is on the mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

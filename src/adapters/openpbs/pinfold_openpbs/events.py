@@ -98,8 +98,8 @@ def on_launch(event):
 
 
 def as_script(job):
-    """Returns the options of pinfold for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to the
-    script's standard error."""
+    """Returns two things: pinfold's command-line options for the job script, and the descriptor of the job script's standard error. pinfoldd writes
+    warnings to the script's standard error."""
     output = jobs_output(owner_of(job).pw_uid)
     return ["--batch"] + ([] if output is None else ["--output-fd=%d" % output]), output
 
@@ -137,9 +137,9 @@ def end_job(job, *options):
 
 
 def known_exit(job):
-    """Returns the options of pinfold for the exit status. If MoM does not know the exit status, the list of options is empty. MoM does not
-    know the exit status on a sister host. After a restart, MoM does not know the exit status of a job that started before the restart. If MoM
-    does not know the exit status, MoM reports the exit status 0."""
+    """Returns the command-line options that tell pinfold the exit status of the job. If MoM does not know the exit status, the list of options is
+    empty. MoM does not know the exit status on a sister host. After a restart, MoM does not know the exit status of a job that started before the
+    restart. If MoM does not know the exit status, MoM reports the exit status 0."""
     status = number(job.Exit_status)
     if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
         return []
@@ -187,7 +187,7 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # A user can make processes wait for the user's own file server (FUSE), so a process that waits for FUSE does not close the node.
+    # The hook ignores processes that wait for FUSE, because a user's own FUSE file server must not set the node offline.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):

@@ -35,10 +35,11 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When the job's processes have ended,
-    tell_state() resets the state of the vnodes. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node
-    only once. MoM sends the state to the server again until the server has received the state. If an administrator has changed the hook's
-    comment on a vnode, the hook does not reset the vnode's state."""
+    """If SIGKILL did not end the processes of a job, tell_state() writes a comment to the node's vnodes. If the setting `unkillable` is "offline",
+    tell_state() also sets these vnodes offline. When the job's processes have ended, tell_state() removes the comment, and resets the state of the
+    vnodes. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node only once. MoM sends the state to the server
+    repeatedly, until the server has received the state. If an administrator has changed the hook's comment on a vnode, the hook does not reset the
+    vnode's state."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
@@ -51,9 +52,9 @@ def tell_state(event, unkillable):
 
 
 def go_offline(event, refusal):
-    """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
-    vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts.
-    The server sends no job to a vnode that an administrator has set offline, so go_offline() does not check the vnode's state."""
+    """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the vnodes of the
+    job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts. go_offline() does not
+    check whether an administrator has set a vnode offline, because the server sends no job to such a vnode."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 

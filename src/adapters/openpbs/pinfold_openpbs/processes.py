@@ -22,10 +22,10 @@ def run(command, limit, **options):
 
 
 def jobs_output(uid):
-    """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the
-    job's owner. In the hook for the job script, the standard error is the output of the job script. If the standard error is not a file of
-    the owner, the result is None. The standard error of an interactive job is a terminal, and this terminal must close when the job's shell
-    ends."""
+    """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the job's owner.
+    When MoM runs the hook for the job script, the hook's standard error goes to the same file as the job script's standard error. If the standard
+    error is not a file of the owner, the result is None. The standard error of an interactive job is a terminal, and this terminal must close when
+    the job's shell ends."""
     try:
         status = os.fstat(2)
         return os.dup(2) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None
@@ -61,8 +61,8 @@ def is_inside(pid, job_slice):
 
 
 def append_as(user, path, text):
-    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because the owner
-    can put a link into the path of the file."""
+    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner. With root's rights,
+    append_as() could write to any file to which the owner sets a link."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)

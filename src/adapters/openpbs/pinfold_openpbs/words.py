@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes options of pinfold from PBS's texts. Makes PBS's resources from pinfold's receipts. All functions are pure. Users write the
+"""Makes command-line options of pinfold from PBS's texts. Makes PBS's resources from pinfold's receipts. All functions are pure. Users write the
 attributes of jobs, so the functions in this file must accept any text."""
 
 import re
@@ -27,8 +27,8 @@ ENDED_OVER_LIMIT = range(-29, -23)
 MOST_NODES = 128  # the highest number of host names in a receipt
 LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
 # MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. If the job
-# has the largest possible environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without the hook.
-# If the limit of the file size is too low, MoM cannot write the hook's input. Without the hook's input, the job never ends.
+# has the largest possible environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without the hook. If
+# the limit of the file size is too low, MoM cannot write the hook's input, and the job never starts and never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
 # For each resource, Share holds the sum over all chunks of the job on this host. If the job did not request a resource, the value of this
@@ -95,8 +95,8 @@ def share_of(chunks):
 
 
 def check_process_limits(chunks, sizes, seconds):
-    """Raises Failure if a limit is too small for the hook. A job can release all vnodes except one, so the limit vmem of each vnode must be large
-    enough for the hook. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
+    """Raises Failure if a limit is too small for the hook. The limit vmem of each vnode must be large enough for the hook, because a job can release
+    all its other vnodes. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -105,8 +105,8 @@ def check_process_limits(chunks, sizes, seconds):
 
 
 def memory_limits(share, pmem):
-    """Returns the options of pinfold for the limits of memory and swap. As in PBS's cgroups hook, vmem is the sum of memory and swap. pmem is
-    the limit of a single process, so memory_limits() multiplies pmem by the number of CPUs."""
+    """Returns pinfold's command-line options for the limits of memory and swap. As in PBS's cgroups hook, vmem is the sum of memory and swap. pmem
+    limits each single process. To get a limit for the whole job, memory_limits() multiplies pmem by the number of CPUs."""
     memory, swap = share.mem, None
     if memory is None and share.vmem is None and pmem is not None:
         memory = pmem * max(share.ncpus or 0, 1)
@@ -118,17 +118,17 @@ def memory_limits(share, pmem):
 
 
 def run_time_limits(walltime):
-    """Returns the options of pinfold for two limits of the run time. MoM ends the job at the walltime. If MoM does not end the job, pinfold
-    ends the job WALLTIME_MARGIN seconds after the walltime. pinfold refuses a limit of 0."""
+    """Returns pinfold's command-line options --batch-run-time-max and --run-time-max. MoM ends the job at the walltime. If MoM does not end the job,
+    pinfold ends the job WALLTIME_MARGIN seconds after the walltime. pinfold refuses a limit of 0."""
     if walltime is None:
         return []
     return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
 
 
 def variables(given, present):
-    """Returns the changes of the job's environment, as a dictionary of variables and their new values. If a value is None, the hook has to
-    remove the variable. If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB names another job,
-    variables() replaces or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its own value of PINFOLD_JOB on
+    """Returns the changes of the job's environment, as a dictionary of variables and their new values. If a value is None, the hook has to remove
+    the variable. If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB already names a job that is not
+    this job, variables() replaces or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its own value of PINFOLD_JOB on
     to the new job."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
@@ -146,8 +146,8 @@ def allocation(share, place):
 
 
 def identity(attributes, job_id, exec_host):
-    """Returns the options of pinfold that describe the job in the receipt. `attributes` has MoM's attributes of the job, under the names
-    that PBS uses. Job_Owner has the form USER@HOST, and HOST is the host on which the user ran qsub. Variable_List is a dictionary."""
+    """Returns the command-line options by which pinfold learns the facts for the job's receipt. `attributes` has MoM's attributes of the job, under
+    the names that PBS uses. Job_Owner has the form USER@HOST, and HOST is the host on which the user ran qsub. Variable_List is a dictionary."""
     found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
              "project": attributes.get("project"), "group": attributes.get("egroup"),
              "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
@@ -172,7 +172,7 @@ def argument(value):
 
 
 def exit_status(value):
-    """Returns the options of pinfold for an exit status of PBS. A negative exit status is a code of PBS, and not the exit status of a
+    """Translates an exit status of PBS into command-line options of pinfold. A negative exit status is a code of PBS, and not the exit status of a
     process. A value above 256 is the sum of 256 and the number of a signal."""
     if value in ENDED_OVER_LIMIT:
         return ["--exit-signal=%d" % signal.SIGTERM]
@@ -182,10 +182,9 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Returns the used resources of a job: `cput`, `mem` and `cpupercent`. `usage` is the usage of a live job, or the usage in a receipt. `cput`
-    is in seconds, and `mem` is in kilobytes. `mem` is the memory that the job needed, without page cache. If the needed memory is not known,
-    `mem` is the peak of the memory with page cache. Like PBS's own hook, used_resources() reports as `cpupercent` the mean CPU use over `wall`
-    microseconds."""
+    """Returns the used resources of a job: `cput`, `mem` and `cpupercent`. `usage` is the usage of a live job, or the usage in a receipt. `cput` is
+    in seconds, and `mem` is in kilobytes. `mem` is the memory that the job needed, without page cache. If the needed memory is not known, `mem` is
+    the peak of the memory with page cache. `cpupercent` is the mean CPU use during `wall` microseconds, as in PBS's own hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
@@ -199,9 +198,9 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """Returns true if the receipt describes the run that began at `start`. If a job was requeued, its newest receipt on this host is possibly
-    the receipt of an earlier run. is_of_this_run() accepts a receipt if the receipt's end is later than five seconds before `start`. The time
-    `start` is inexact: PBS stores whole seconds, and reads the clock only after the run has started."""
+    """Returns true if the receipt describes the run that began at `start`. If a job was requeued, its newest receipt on this host is possibly the
+    receipt of an earlier run. is_of_this_run() accepts the receipt of a run that ended after the time `start`, or at most five seconds before this
+    time. The time `start` is inexact: PBS stores whole seconds, and reads the clock only after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
