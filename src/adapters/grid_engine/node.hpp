@@ -14,10 +14,10 @@
 namespace pinfold {
 
 /// Returns the path of the real sge_shepherd. findRealShepherd() looks in the directory of the sge_execd that started
-/// grid-engine-shepherd. If this directory has no sge_shepherd, findRealShepherd() looks in the directory `binary_path` of the
-/// cell's bootstrap file. sge_shepherd can also be in the subdirectory lx-amd64 of `binary_path`. The job's environment does
-/// not influence which path findRealShepherd() returns. If no searched directory has an sge_shepherd, the error is Internal.
-/// The message of the error lists the searched directories.
+/// grid-engine-shepherd. If sge_shepherd is not in the directory of sge_execd, findRealShepherd() looks in the directory
+/// `binary_path` of the cell's bootstrap file. sge_shepherd can also be in the subdirectory lx-amd64 of `binary_path`. The job's
+/// environment does not influence which path findRealShepherd() returns. If no searched directory has an sge_shepherd, the error
+/// is Internal. The message of the error lists the searched directories.
 Result<std::string> findRealShepherd();
 
 /// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (sge_execd puts a

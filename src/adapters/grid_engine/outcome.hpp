@@ -22,8 +22,8 @@ enum class GridEngineVerdict : int {
     /// reason for the failure. (If the queues did not get state E, a node that cannot start jobs would attract all waiting jobs,
     /// one after the other.)
     NodeFailed = 7,
-    /// The job goes back to the queue, behind the other jobs. Grid Engine puts the job back even if the user submitted the job
-    /// with `-r n`, because the job has not run.
+    /// The job goes back to the queue, behind the other jobs. The job has not run, so Grid Engine puts the job back even if the
+    /// user submitted the job with `-r n`.
     TryAgain = 25,
     /// The job would fail at each new start. Grid Engine holds the job in state Eqw, and stores the reason for the failure.
     JobFailed = 30,

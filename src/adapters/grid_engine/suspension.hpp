@@ -6,9 +6,9 @@
 
 namespace pinfold {
 
-/// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP does not reach processes that have
-/// left the process group.) sge_execd sends the shepherd SIGTSTP in place of SIGKILL, and SIGUSR2 in place of SIGXCPU
-/// (execd_signal_queue.c). SIGTTIN tells the shepherd to read the signal from the file "signal".
+/// Freezes the job in place of sge_shepherd, which would only send SIGSTOP to the job's process group. (SIGSTOP does not reach
+/// processes that have left the process group.) sge_execd sends the shepherd SIGTSTP in place of SIGKILL, and SIGUSR2 in place of
+/// SIGXCPU (execd_signal_queue.c). SIGTTIN tells the shepherd to read the signal from the file "signal".
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}

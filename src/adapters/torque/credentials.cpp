@@ -36,8 +36,8 @@ Error failed(const char* call) {
     return denied(std::string("cannot become the job's user: ") + call + ": " + std::strerror(errno));
 }
 
-/// pbs_mom's working directory is its mom_priv. A child of pbs_mom has the working directory of pbs_mom until the child becomes a
-/// user's process.
+/// The working directory of pbs_mom is the directory mom_priv. A child of pbs_mom has the working directory of pbs_mom until the
+/// child becomes a user's process.
 std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/cwd/jobs"; }
 
 std::string readJobFile(int directory, const char* name) {

@@ -2,9 +2,9 @@
 """Handles MoM's events for a job. At `execjob_begin`, the hook opens the job. At `execjob_launch` and `execjob_attach`, the hook puts processes
 into the job. At `execjob_epilogue`, the hook ends the job.
 
-If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects an event only if pinfold could not
-resume the job. If the hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events, because
-pinfoldd has all data about the jobs.
+If a job cannot be put into its scope, PBS requeues the job. The hook rejects an event in two cases: pinfold could not start a job or a task, or
+pinfold could not resume a job. If the hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events,
+because pinfoldd has all data about the jobs.
 """
 
 import os

@@ -70,8 +70,8 @@ def parse_hosts(exec_host):
 
 
 def same_host(one, other):
-    """Returns true if `one` and `other` are names of the same host. If a name has no domain, same_host() compares only the parts of the two
-    names before the first dot."""
+    """Returns true if `one` and `other` are names of the same host. If a name has no domain, same_host() compares only the part of each name before
+    the first dot."""
     one, other = one.lower(), other.lower()
     return one == other or (("." not in one or "." not in other) and one.split(".")[0] == other.split(".")[0])
 
