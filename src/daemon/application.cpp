@@ -72,8 +72,8 @@ int refuse(const Error& error) {
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // When systemd reads a status message, systemd needs the sending process to find the unit. pinfoldd must not exit before
-    // systemd has read the message.
+    // When systemd reads a status message, the sending process must still exist, so that systemd can find the unit. pinfoldd must
+    // not exit before systemd has read the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;

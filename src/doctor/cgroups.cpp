@@ -16,7 +16,7 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    /// The state of the doctor's finding if the controller is missing. The state is Fail if jobs need the controller even with
+    /// The doctor's finding has this state if the controller is missing. The state is Fail if jobs need the controller even with
     /// the default settings. The state is Warn if only optional settings of a site need the controller.
     FindingState without;
     const char* limits;
@@ -65,8 +65,9 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Returns true if a program other than systemd has taken the controller away from live jobs. systemd enables the accounted
-/// controllers for each job. If a controller is not accounted, a job gets the controller only if the job asks for it.
+/// Returns true if a program other than systemd has taken the controller away from live jobs. If Controller::accounted is true,
+/// systemd enables the controller for each job. If Controller::accounted is false, systemd enables the controller only for jobs
+/// whose properties need the controller.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kSlices = "/sys/fs/cgroup/batch.slice";
 constexpr const char* kReconcile = "pinfold reconcile";
 
-using Names = std::set<std::string>; ///< keys of jobs in the escaped form, as in the names of units
+using Names = std::set<std::string>; ///< the jobs' keys, escaped as in the names of units
 
 Names slices(const Files& files) {
     Names names;
@@ -32,7 +32,7 @@ std::map<std::string, std::optional<JobState>> records(const Files& files) {
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // if `text` is unset, pinfoldd has removed the record since the directory was listed
+        if (text) // `text` is unset if pinfoldd removed the record after the call of matching()
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;
@@ -69,7 +69,8 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     // Jobs can start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
     // record after it has removed the slice. The check lists the slices before it reads the records, and lists the slices once
     // more afterwards. The check reports a slice without a record only if the first and the second list of slices contain the
-    // slice. The check reports a record without a slice if the record still exists and neither list contains its slice.
+    // slice. If a record still exists, but the record's slice is in neither of the two lists, the check reports a record without
+    // a slice.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -39,8 +39,8 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
 }
 
 /// Checks the order of pam_pinfold and pam_systemd. The module pam_systemd moves the process of a login into the scope of a
-/// session. The module pam_pinfold moves the process of a login into the scope of a job. If pam_pinfold and pam_systemd both run,
-/// the later module decides in which scope the process stays.
+/// session. The module pam_pinfold moves the process of a login into the scope of a job. If PAM calls both pam_pinfold and
+/// pam_systemd, the second of the two calls decides in which scope the process stays.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())

@@ -13,7 +13,8 @@ struct PamEntry {
     std::string control; ///< the control field, for example "required" or "[success=1 default=ignore]"
     std::string module;  ///< the file name of the module without its directory, for example "pam_systemd.so"
     std::string where;   ///< the place of the line, for example "/etc/pam.d/common-session:12"
-    bool apart = false;  ///< the line is in a substack; its module can end the substack, but not the rest of the stack
+    /// True if the line is in a substack. The module of a line in a substack can end the substack, but not the rest of the stack.
+    bool apart = false;
 };
 
 /// Returns the PAM modules that PAM calls for a service and a type such as "session". The result has the order in which PAM calls

@@ -20,7 +20,8 @@ std::vector<std::filesystem::path> included(const std::string& line) {
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// Returns the values of all NAME=VALUE entries in which NAME is `name`. settings() ignores the case of letters in names.
+/// Returns the VALUE of each line NAME=VALUE whose NAME equals the argument `name`. settings() ignores the case of letters in
+/// names.
 std::vector<std::string> settings(const Files& files, const std::filesystem::path& file, const std::string& name) {
     std::vector<std::string> values;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {

@@ -54,8 +54,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.ok("systemd.batch-slice", "installed");
 }
 
-/// Warns if systemd-oomd runs and is able to kill jobs. systemd-oomd decides by the memory pressure and the swap of the whole
-/// node. systemd-oomd can kill a job although the job is within its limits.
+/// Warns if systemd-oomd runs and is able to kill jobs. systemd-oomd acts when the node's swap is almost full, or when the memory
+/// pressure of a watched slice is high. systemd-oomd can kill a job although the job is within the job's limits.
 void checkOomd(const Host& host, Findings& findings) {
     const auto& oomd = host.unit("systemd-oomd.service");
     if (property(oomd, "ActiveState") != "active") {

@@ -25,7 +25,7 @@ struct Drain {
     bool operator==(const Drain&) const = default;
 };
 
-/// Returns an administrator's drain as one JSON document, with the version of the document's format.
+/// Returns an administrator's drain as one JSON document. The member "version" of the document is the version of the format.
 std::string encode(const Drain& drain);
 /// Reads a text that encode() has written. Fails with InvalidArgument if encode() has not written the text.
 Result<Drain> decodeDrain(std::string_view text);

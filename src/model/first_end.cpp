@@ -27,8 +27,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
 // After the failure of a task, the other tasks and the batch script of the job end within the time kConsequence. Between
 // SIGTERM and SIGKILL, Slurm waits longer than other batch systems, because its KillWait is usually 30 s.
 constexpr Microseconds kConsequence = 60s;
-// A step that runs on thousands of hosts needs some seconds to start. Some tasks of a step can start after the first task of
-// the step has failed.
+// A step that runs on thousands of hosts needs some seconds to start. A task of a step can start although another task of the
+// same step has failed already.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
@@ -44,8 +44,8 @@ bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockToler
     return timeBetween(other, time) > tolerance;
 }
 
-/// Says how certain it is that the event ended the whole job. The result is 0 for the most certain events, and a higher number
-/// for less certain events.
+/// Says how certain it is that the event ended the whole job. The most certain events have the result 0. Less certain events have
+/// higher results.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -135,8 +135,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the first event that is
-/// later than the last sign of life. placeLostNodes() assumes that the lost host went down at the time of this event.
+/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() uses the time of the earliest event
+/// after the last sign of life as the time of the loss.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)
@@ -222,7 +222,7 @@ void EndSearch::add(const Receipt& receipt, std::size_t host, std::size_t index)
     switch (receipt.result) {
     case JobResult::Exited:
     case JobResult::Signaled:
-        if (receipt.taskList.empty() && receipt.exit.known()) // receipts of an earlier pinfold do not contain tasks
+        if (receipt.taskList.empty() && receipt.exit.known()) // receipts of an earlier pinfold do not list tasks
             note({.kind = EndKind::BatchEnded, .at = receipt.ended, .exit = receipt.exit, .decides = true});
         break;
     case JobResult::Stopped:
@@ -253,9 +253,9 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // If the batch script runs on long after the job's end on a host and then exits by itself, the job did not need the host.
-    // After the loss of a host, the batch script can run on for a long time although the job needed the host. The batch system
-    // can notice the loss of a host late.
+    // If the batch script exits by itself long after an event ended the job on one host, the job did not need this host. After
+    // the loss of a host, the batch script can continue for a long time although the job needed the host. The batch system can
+    // notice the loss of a host late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

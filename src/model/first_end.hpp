@@ -5,13 +5,12 @@
 // the job:
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
-// - In many cases, the task that ended first did not cause the end of the job. After the failure of a task, batch systems and
-//   MPI libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task
-//   that failed before. If a signal from a different process ended a task, EndSearch first looks for another cause of the job's
-//   end.
-// - The batch script of a job runs on one host. The receipts from all other hosts contain the exit status of the whole job, as
-//   the batch system has reported the exit status. On a host without the batch script, EndSearch uses the exit states of the
-//   tasks instead of the exit status in the receipt.
+// - In many cases, the task that ended first did not cause the end of the job. After the failure of a task, batch systems and MPI
+//   libraries stop the job's other tasks with signals. If tasks lose the connection to a failed task, these tasks can fail, too.
+//   EndSearch takes a killed task for the cause of the job's end only if no event of another kind was earlier or simultaneous.
+// - The batch script of a job runs on one host. The receipts from all other hosts contain the exit status that the batch system
+//   has reported for the whole job. On a host without the batch script, EndSearch uses the exit states of the tasks instead of
+//   the exit status in the receipt.
 // - A job can survive the end of a task. The batch script of a job can run many steps, and some of these steps can fail.
 #pragma once
 
@@ -39,10 +38,10 @@ enum class EndKind {
     Stopped,        ///< somebody asked pinfoldd on the host to end the job
     SupervisorLost, ///< pinfold-run was killed
     UnitsLost,      ///< the units of the job vanished
-    Crash,          ///< a task ended by a signal that the kernel sends for a fault of the program, such as SIGSEGV
+    Crash,          ///< a signal such as SIGSEGV, which the kernel sends after a fault of the program, ended a task
     TaskFailed,     ///< a task failed with an exit status or SIGABRT, perhaps because of an event on another host
     BatchEnded,     ///< the batch script ended, with any exit state
-    TaskKilled,     ///< a task ended by a signal that other processes send, such as SIGTERM
+    TaskKilled,     ///< a signal such as SIGTERM, which other processes send, ended a task
 };
 
 std::string_view toString(EndKind kind);
@@ -67,8 +66,9 @@ struct FirstEnd {
     /// Lists the hosts with an event that possibly happened before `event`. The list does not contain `event->host`. The clocks
     /// of the hosts are not exact enough to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
-    std::size_t survived = 0;         ///< how many tasks failed before the event without ending the job
-    std::optional<EndEvent> survivor; ///< the last task failure that did not end the job
+    /// The number of events that the job survived, such as failures of tasks. Events of the kind TaskKilled do not count.
+    std::size_t survived = 0;
+    std::optional<EndEvent> survivor; ///< the latest of the events that the job survived
 
     bool operator==(const FirstEnd&) const = default;
 };

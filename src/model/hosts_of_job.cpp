@@ -16,14 +16,15 @@ namespace {
 // After a new installation, for example, a batch system can use an old job number for a new job.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
-/// The receipts of an earlier pinfold do not contain the host. Each receipt without a host counts as a separate host.
+/// The receipts of an earlier pinfold do not contain the name of the host. hostOf() treats each receipt without a host name as a
+/// separate host.
 std::string hostOf(const Receipt& receipt) {
     const auto name = receipt.origin.host.value_or("");
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// If two receipts have the same id, hostsOfJob() prefers the receipt with an exit state. pinfoldd writes a receipt without an
-/// exit state, and adds the exit state when somebody reports the exit state.
+/// If two receipts have the same receipt id, hostsOfJob() prefers the receipt with an exit state. pinfoldd writes a receipt
+/// without an exit state, and adds the exit state when somebody reports the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();
@@ -94,8 +95,8 @@ template <class Figure> std::optional<Spread> spreadOf(const std::vector<HostOfJ
     return spread;
 }
 
-/// Finds the hosts of the job for which `job` contains no receipt. Some receipts have no list of the job's hosts, and a list
-/// can contain only the first hosts of the job.
+/// Finds the hosts from which `job` contains no receipt. Some receipts do not list the job's hosts. Other receipts list only the
+/// first hosts of the job.
 void findMissing(HostsOfJob& job) {
     std::set<std::string> there;
     std::map<std::string, std::string> named;

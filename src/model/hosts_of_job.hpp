@@ -20,7 +20,7 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 /// Compares the end of the job on one host with the event that ended the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< on this host, the job ended later than on the first host, for a local reason such as a memory limit
+    OfItself, ///< a local event, such as a time limit, ended the job on this host; another event ended the whole job
     /// On this host, the job ended after the event that ended the whole job. The receipts show no local reason for the job's
     /// end on this host.
     After,
@@ -46,20 +46,21 @@ struct HostOfJob {
     bool operator==(const HostOfJob&) const = default;
 };
 
-/// Holds the sum, the maximum and the minimum of a figure. Spread leaves out each host whose receipts do not contain the figure.
+/// Holds the sum, the maximum and the minimum of a figure. The class Spread ignores each host whose receipts do not contain the
+/// figure.
 struct Spread {
     std::size_t hosts = 0; ///< the number (1 or more) of hosts whose receipts contain the figure
     std::uint64_t total = 0;
     std::uint64_t most = 0;
     std::uint64_t least = 0;
-    std::size_t mostHost = 0; ///< the index in HostsOfJob::hosts of the first host with the figure `most`
+    std::size_t mostHost = 0; ///< HostsOfJob::hosts[mostHost] is the first host whose figure equals `most`
     std::size_t leastHost = 0;
 
     std::uint64_t mean() const { return total / hosts; }
     bool operator==(const Spread&) const = default;
 };
 
-/// For the hosts with the role HostRole::After, says how long the job ran on after the first event.
+/// Says how much later than the first event the job ended on the hosts with the role HostRole::After.
 struct Delays {
     std::size_t hosts = 0;
     Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host
@@ -72,10 +73,10 @@ struct HostsOfJob {
     std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The names that the batch system gives to the hosts without a receipt. The list of missing hosts is empty if the batch
-    /// system and the hosts use different names.
+    /// The hosts from which the job has no receipt. Each host has the name that the batch system reported. The list of missing
+    /// hosts is empty if the batch system and the hosts use different names.
     std::vector<std::string> missing;
-    std::uint64_t missingUnnamed = 0; ///< how many hosts without a known name have no receipt
+    std::uint64_t missingUnnamed = 0; ///< the number of hosts that have no receipt and no known name
     std::optional<Spread> cpu;        ///< in microseconds
     std::optional<Spread> memoryNeed; ///< in bytes
     std::optional<Spread> memoryPeak; ///< in bytes
@@ -87,7 +88,7 @@ struct HostsOfJob {
     RealTime ended{};   ///< the latest end of the job on any host
 
     const Receipt& receiptOf(const EndEvent& event) const { return hosts[event.host].receipts[event.receipt]; }
-    /// Returns the receipt that explains the end of the job. If no receipt explains the end, the result is any of the receipts.
+    /// Returns the receipt that explains the end of the job. If no receipt explains the end, the result is an arbitrary receipt.
     const Receipt& explaining() const { return first.event ? receiptOf(*first.event) : hosts.front().receipts.back(); }
     bool operator==(const HostsOfJob&) const = default;
 };
@@ -101,8 +102,8 @@ std::string keyOfHost(std::string name);
 /// receipts with overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
-/// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses the
-/// receipt that says how the job ended. Two names mean the same host if keyOfHost() returns the same text for both names.
+/// Combines the receipts that newestRun() has returned. If several receipts of a host have the same receipt id, hostsOfJob() uses
+/// the receipt that says how the job ended. Two names mean the same host if keyOfHost() returns the same text for both names.
 /// `receipts` must not be empty.
 HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
 

@@ -9,9 +9,9 @@
 namespace pinfold {
 namespace {
 
-/// Returns the newest points of the profile, but only as many points as cover the time `since`. If the whole profile is shorter
-/// than `since`, the result contains all points. The result is empty if the profile has no point from the last `since`
-/// microseconds.
+/// Returns the newest points of the profile, until the sum of their lengths reaches the duration `since`. If the whole profile is
+/// shorter than the duration `since`, the result contains all points. If the newest point is older than the duration `since`, the
+/// result is empty.
 std::span<const ProfilePoint> pointsOfLast(const Profile& profile, Microseconds age, Microseconds since) {
     const std::span<const ProfilePoint> all(profile.points());
     if (age >= profile.length() + since)

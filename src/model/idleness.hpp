@@ -27,7 +27,7 @@ std::optional<double> memoryHeld(const ResourceLimits& limits);
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
 struct Idleness {
     double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds; always above 0
-    double used = 0;     ///< the mean number of CPUs that the job kept busy, or the bytes of memory that the job needed
+    double used = 0;     ///< for CPUs, the mean number of busy CPUs; for memory, the bytes that the job needed
     Microseconds over{}; ///< the length of the period for which `used` was computed
 
     double percent() const { return used / held * 100; }

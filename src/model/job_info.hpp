@@ -41,12 +41,13 @@ struct JobProcess {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
     uid_t uid = 0;
-    RealTime started{};                   ///< the time at which the process started
-    Microseconds cpu{};                   ///< the CPU time that the process has used
-    std::uint64_t rss = 0;                ///< the resident memory of the process, in bytes
-    std::string state;                    ///< the letter of the process's state, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< the kernel function in which a process of an unkillable job hangs; unset for other
-                                          ///< jobs, or if the kernel does not show it
+    RealTime started{};    ///< the time at which the process started
+    Microseconds cpu{};    ///< the CPU time that the process has used
+    std::uint64_t rss = 0; ///< the resident memory of the process, in bytes
+    std::string state;     ///< the letter of the process's state, as in /proc/PID/stat
+    /// The kernel function in which a process of an unkillable job hangs. waitPoint is unset if the job is not unkillable, or if
+    /// the kernel does not show the function.
+    std::optional<std::string> waitPoint;
     std::string command;
 
     bool operator==(const JobProcess&) const = default;

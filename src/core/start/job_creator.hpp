@@ -31,22 +31,21 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// A request to open a job can find a live job with the same key and the same owner. IfLive says in which cases open() is
-    /// allowed to return the live job as its answer.
+    /// If a live job has the key and the owner of the request, IfLive says whether open() returns the live job or an error.
     enum class IfLive {
-        SameRequest, ///< open() returns a live job with the request's key only if somebody opened the job
-        JoinAny,     ///< open() returns a live job with the request's key even if CreateJob made this job
+        SameRequest, ///< if CreateJob made the live job, open() returns an error
+        JoinAny,     ///< open() returns the live job even if CreateJob made the live job
     };
-    /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
-    /// argument `ifLive` says what to do if a job with the same key is live.
+    /// Opens a job without a process. If a job with the request's key is ending, open() first waits for the end of this old job.
+    /// The argument `ifLive` says what to do if a job with the request's key is live.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// If an earlier pinfoldd has begun to create a job, resume() continues to create the job. The leader can be inside or
-    /// outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
+    /// If an earlier pinfoldd has begun to create a job, resume() continues to create the job. The job's leader is possibly in
+    /// the job's scope already. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
-    /// Ends a job that never ran, and stops the units that systemd has started for the job. giveUp() writes no receipt for the
-    /// job.
+    /// Ends a job whose start failed, and stops the units that systemd has started for the job already. giveUp() writes no
+    /// receipt for the job.
     void giveUp(const JobPtr& job, const Error& why);
 
     /// The argument `number` is the highest n of all keys manual.<n> in the history. The next key that pinfoldd makes gets a

@@ -104,8 +104,8 @@ Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity
     const auto info = context.processes.read(identity.pid);
     if (!info && info.error().code != ErrorCode::PidGone)
         return info.error();
-    // If the start time has changed, another process has the process id now. While the process of the pidfd lives, no other
-    // process can have its process id.
+    // If the start time has changed, another process has the process id now. As long as a process lives, no other process can get
+    // the process id of the living process.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
         return UniqueFd();
     return pidfd;

@@ -35,8 +35,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
 /// Checks a process that a caller wants to make the supervisor of a job or task. The argument `leader` is the leader of the job
-/// or task. The error is Denied if the process is in a job or is the leader. An ordinary user can name only the user's own
-/// processes; for other processes, the error is Denied. If checkProcess() fails, checkSupervisor() returns the error of
+/// or task. The error is Denied if the process is in a job or is the leader. For an ordinary user, the error is also Denied if
+/// CheckedProcess::soleUid is not the id of this user. If checkProcess() fails, checkSupervisor() returns the error of
 /// checkProcess().
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
                                        std::optional<ProcessIdentity> leader);

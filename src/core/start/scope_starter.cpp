@@ -71,7 +71,7 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
         // the earlier job's cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            // If a process still uses the cgroup, remove() and the start of the scope fail.
+            // If a process still uses the cgroup, remove() fails, and the start of the scope fails, too.
             (void)context_.cgroups.remove(path);
     }
     highest_ = std::max(highest_, ++inFlight_);
@@ -277,8 +277,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process ended before the process was in the scope. PID 1 possibly moved a new process with the same process id
-    // into the scope.
+    // The job's process ended before the process was in the scope. A new process possibly had the process id of the ended
+    // process, and PID 1 possibly moved the new process into the scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -378,7 +378,7 @@ Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // when the process has ended, a new process can get its process id
+        if (hasEnded(process.pidfd.get())) // a new process can have the process id of an ended process
             continue;
         if (!path)
             return path.error();

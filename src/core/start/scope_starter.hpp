@@ -3,10 +3,12 @@
 // /proc that every live process is in the scope.
 //
 // A call to systemd contains process ids, and systemd moves the processes some time after the call. Before systemd moves a user's
-// process, the process can end, and a new process can get its process id. systemd 257 and later accept pidfds, and check each
-// pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move (src/core/cgroup.c of
-// systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start, ProcessMover moves the job's
-// processes into the scope. pinfoldd passes only process ids of placeholders to systemd, and only root can end a placeholder.
+// process, the process can end, and a new process can get the process id of the ended process. systemd 257 and later accept
+// pidfds, and check each pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move
+// (src/core/cgroup.c of systemd). For users' processes, pinfoldd lets systemd start the scope with only a placeholder process.
+// After the start, ProcessMover moves the users' processes into the scope. Only root can end a placeholder, so the process id of
+// a placeholder always means the placeholder. If all processes belong to root, pinfoldd passes the process ids of root's
+// processes to systemd.
 #pragma once
 
 #include "base/clock.hpp"
@@ -59,7 +61,7 @@ public:
     struct Patience {
         Microseconds interval;
         Microseconds total;
-        bool mayComeYet; ///< true if it is possible that PID 1 starts the scope after the time `total`
+        bool mayComeYet; ///< true if PID 1 can start the scope even after the period Patience::total
     };
 
 private:
@@ -89,7 +91,7 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< maps each Attempt that waits to the timer that ends the wait
+    std::map<AttemptPtr, EventHandle> waiting_; ///< the key is a waiting Attempt; the value is the timer that ends the wait
     std::vector<pid_t> inDoubt_; ///< placeholders that ScopeStarter does not need any more, but must not release yet
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
