@@ -45,8 +45,8 @@ public:
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
-        // With --metrics, `pinfold strays` writes new figures only if no stray can be a process of a job. If a stray is possibly
-        // a process of a job, `pinfold strays` does not change the figures in the file of metrics.
+        // With --metrics, `pinfold strays` writes new figures only if every stray is certainly outside of all jobs. If a stray is
+        // possibly a process of a job, `pinfold strays` does not change the figures in the file of metrics.
         const auto counted =
             options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
         const auto status = acts ? act(std::move(findings)) : report(findings);

@@ -170,7 +170,7 @@ private:
     std::vector<TopRow> rows_;
     TopStyle style_;
     TopHistories histories_;
-    HistoryOf historyOf_; ///< the source of the histories; empty if the terminal cannot show block characters
+    HistoryOf historyOf_; ///< the function that returns a job's history; empty if the terminal cannot show block characters
     TopScreen screen_;
 };
 

@@ -21,8 +21,9 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 }
 
 Commands allCommands() {
-    // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
-    // The callers of allCommands() must not parse a command line with the returned options, because parsing uses these pointers.
+    // The options that allCommands() returns contain pointers to local variables of allCommands(). After allCommands() has
+    // returned, the pointers in the options are invalid. The callers of allCommands() must not parse a command line with the
+    // returned options, because the parser would use the invalid pointers.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

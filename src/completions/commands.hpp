@@ -17,8 +17,8 @@ struct Command {
     /// Returns true if the argument of the command is a second command with its arguments, as in `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the command runs a second command (runsCommand()),
-    /// withCommon() leaves out all common options except --help. pinfold would pass all common options except --help on to the
-    /// second command.
+    /// withCommon() leaves out all common options except --help. After `pinfold run`, pinfold handles only the common option
+    /// --help, and passes all other common options to the second command.
     OptionSet withCommon(const OptionSet& common) const;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Prints the completions for a shell. Only the build of pinfold runs this program, and the program is not installed.
+// Prints the completions for a shell. Only the build of pinfold runs the program `completions`, and the build does not install
+// the program.
 #include "completions/commands.hpp"
 
 #include <cstdio>

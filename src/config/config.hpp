@@ -43,8 +43,7 @@ struct Config {
         std::uint64_t maxPerUser = 10000;     ///< max_per_user: the maximum number of live jobs of one user
         std::uint64_t maxTasks = 1000;        ///< max_tasks: how many live tasks one job may have besides its batch script
         std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: how many live tasks all jobs of one user may have
-        /// linger = "60s": how long pinfoldd keeps a job without a batch script after the end of the last task; 0 or more, or
-        /// kForever.
+        /// linger = "60s": how long a job that has no batch script lives after its last task has ended; 0 or more, or kForever.
         Microseconds linger = 60s;
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;
@@ -55,9 +54,9 @@ struct Config {
         bool ompNumThreads = false; ///< omp_num_threads = true: pinfoldd adds OMP_NUM_THREADS to the environment of jobs
     } jobs;
 
-    /// [defaults]: the limits of a job, if the request for the job does not set these limits. For their own jobs, ordinary users
-    /// are not allowed to set higher limits than [defaults]. limitTable() contains the names of the keys of [defaults]. A value
-    /// has the same form as on the command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
+    /// [defaults]: the limits of a job, if the request for the job does not set these limits. Ordinary users are not allowed to
+    /// give their own jobs higher limits than [defaults] contains. limitTable() contains the names of the keys of [defaults]. A
+    /// value has the same form as on the command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. In addition to the
@@ -70,8 +69,9 @@ struct Config {
         /// devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]]: the device files of the GPUs, with one entry
         /// for each GPU.
         std::vector<DeviceRules> devices;
-        DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
-        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: names of the GPUs in the job's environment; if empty, 0, 1, ...
+        DeviceRules common; ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
+        /// ids = ["GPU-8f3e"]: values that stand for the GPUs in the environment of a job; if empty, 0, 1, ...
+        std::vector<std::string> ids;
         /// environment = ["CUDA_VISIBLE_DEVICES"]: the variables that tell the job its GPUs.
         std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
     } gpus;
@@ -121,7 +121,7 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h; ///< since = "1h": how far pinfold looks back at what a job has used; 1 min to 30 days
+        Microseconds since = 1h; ///< since = "1h": the time over which pinfold judges what a job uses; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
         /// memory_share = "10%": a job is idle if it needs less than this share of its memory limit; 1 to 100 percent

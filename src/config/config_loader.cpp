@@ -20,8 +20,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a setter for a limit. In the configuration, a limit can be a string. The string has the same form as on the command
-/// line, for example after --memory-max. The integer 4 means the same as the string "4".
+/// Returns a setter for a limit. In the configuration, a limit can be a string of the form that the command line accepts, for
+/// example after --memory-max. The integer 4 means the same as the string "4".
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())

@@ -27,7 +27,7 @@ using Section = std::map<std::string_view, Setter>;
 
 Error wrong(const std::string& what);
 
-/// Returns the value in the syntax of the configuration file, for use in a message. show() makes the text printable.
+/// Returns the value in the syntax of the configuration file, for use in a message. The text that show() returns is printable.
 std::string show(const toml::node& node);
 
 /// Reads a value that the configuration file contains as an integer or as a string.
@@ -39,8 +39,8 @@ Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::
 /// accepts "infinity" if `most` is kForever. The text `range` is for error messages, and says which durations are allowed.
 Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range);
 
-/// Returns a setter for a number of bytes. The setter accepts numbers from `least` on, and "infinity". The text `form` is for
-/// error messages, and says which values are allowed.
+/// Returns a setter for a number of bytes. The setter accepts "infinity" and every number that is not below `least`. The text
+/// `form` is for error messages, and says which values are allowed.
 Setter size(std::uint64_t& (*member)(Config&), std::uint64_t least, const char* form);
 
 Setter flag(bool& (*member)(Config&));

@@ -21,8 +21,9 @@ struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill": what the timer does with strays
     uid_t minUid = 1000;                  ///< min_uid = 1000: the lowest user id of users who can have strays
     uid_t maxUid = kMostUid;              ///< max_uid: the highest user id of users who can have strays
-    std::vector<std::string> users; ///< users = ["alice"]: the users who can have strays, by name or id; if empty, all users
-    std::vector<std::string> exemptUsers; ///< exempt_users = ["alice"]: users whose processes are never strays, by name or id
+    std::vector<std::string> users; ///< users = ["alice"]: names or ids of the users who can have strays; if empty, all users
+    /// exempt_users = ["alice"]: names or ids of the users whose processes are never strays
+    std::vector<std::string> exemptUsers;
     /// exempt_groups = ["pinfold-admin"]: processes that run with one of these groups (names or ids) are never strays.
     std::vector<std::string> exemptGroups{"pinfold-admin"};
     /// exempt_units = ["site-*.service", "site.slice"]: processes in units that match a pattern (glob(7)) are never strays.

@@ -40,12 +40,12 @@ struct Core {
     RefusalLog refusalLog;
     OutputWriters outputs; ///< the threads that write lines to the outputs of the jobs
     Registry registry;
-    JobObserver* observer;                 ///< pinfoldd calls a method of `observer` for each event; never null
+    JobObserver* observer;                 ///< `observer` is never null; for each event, pinfoldd calls a method of `observer`
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down
 
-    /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
-    /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key
-    /// possibly belongs to another job by now.
+    /// Stores the job's record, and returns false if the record was not stored. If save() cannot store the record, for example
+    /// because /run is full, save() writes a warning, and the job continues. For a job that is over, save() does nothing, because
+    /// the job's key possibly belongs to another job by now.
     bool save(const Job& job);
     /// Stores the job's record when the loop is idle. On a busy node, each stored record costs time. Use saveSoon() if the record
     /// is likely to change again soon.

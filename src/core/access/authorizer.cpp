@@ -215,8 +215,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the table refuses a request in the same way as in Phase::NoJob, decide() does not check the job's owner. The refusal can
-    // reveal that the job is live, but every user is allowed to know which jobs are live.
+    // decide() does not check the job's owner if the error is the same as for a job that does not exist. The refusal can reveal
+    // that the job is live, but every user is allowed to know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody is allowed to move a process from one job into another. A process that left its job would escape from the limits of

@@ -26,8 +26,8 @@ public:
     /// the end of each of these jobs.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// kMostWaitsOfAll is the maximum number of waiting calls of all ordinary users together. The limit on the queries of all
-    /// ordinary users leaves room for queries of admins in Lane::HistoryRead.
+    /// kMostWaitsOfAll is the maximum number of waiting calls of all ordinary users together. kMostQueriesOfAll is lower than the
+    /// number of queries that fit into Lane::HistoryRead, so that admins can always send queries.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 

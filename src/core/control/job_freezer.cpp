@@ -27,9 +27,8 @@ Error notFrozen(const SystemdError& error) {
     return {ErrorCode::SystemdFailed, "systemd did not freeze the job: " + error.message};
 }
 
-/// Returns true if takesOver() has handled a request to suspend the job. takesOver() handles the request if the job is
-/// suspended already, or if another request is suspending or resuming the job. If takesOver() returns false, the caller must
-/// freeze the job.
+/// Returns true if takesOver() has handled a request to suspend the job. takesOver() handles the request if the job is suspended
+/// already, is being suspended, or is being resumed. If takesOver() returns false, the caller must freeze the job.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
         reply(resumedMeanwhile(job));

@@ -14,8 +14,8 @@ public:
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
     /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner is allowed to send signals to
-    /// the process by kill(2). sendAsOwner() fails with Busy, JobEnding, Internal or Denied. The error is Denied if the owner is
-    /// not allowed to signal any process of the job.
+    /// the process by kill(2). sendAsOwner() fails with Busy, JobEnding, Internal or Denied. If the job has processes, but the
+    /// owner is allowed to signal none of these processes, the error is Denied.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// Checks what `report` says about the job, and makes the texts in `report` printable. Only admins are allowed to report facts,
-/// so no user can write somebody else's account into a receipt. Errors: Denied, InvalidArgument.
+/// so an ordinary user cannot write a wrong account name into a receipt. Errors: Denied, InvalidArgument.
 Result<void> prepareFacts(const Caller& caller, EndReport& report);
 
 } // namespace pinfold

@@ -68,9 +68,9 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
 }
 
 /// Writes the reason for the job's stop to the job's own output. Returns true if sayStop() writes the reason. A living supervisor
-/// writes the reason itself, so sayStop() does not write it. A killed supervisor cannot write the reason. If the job's program
-/// has replaced pinfold-run, the job has no supervisor. If the batch system reports the job's end by EndJob, it gets the reason
-/// in the answer and writes the reason itself.
+/// writes the reason for the stop itself, so sayStop() writes nothing. A supervisor that has been killed cannot write the reason
+/// for the stop. If the job's program has replaced pinfold-run, the job has no supervisor. The answer to EndJob contains the
+/// reason for the stop, so a batch system that calls EndJob writes the reason itself.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -102,7 +102,7 @@ void JobCloser::note(Job& job) const {
     auto usage = lookAtUsage(job);
     addLastLook(usage, job); // if somebody has stopped the slice without pinfoldd, the counters are possibly gone
     dropCurrent(usage);
-    // If pinfoldd restarts before it has written the receipt, it reads the name of the group in the record.
+    // The record keeps the name of the job's group, because pinfoldd possibly restarts before the receipt is written.
     job.record.identity = parts_.origins.identityOf(job.record);
     const auto& loop = core_.context.loop;
     job.record.figures = FinalFigures{.ended = loop.realTime(),

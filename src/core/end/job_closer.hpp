@@ -29,7 +29,7 @@ public:
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
     /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). running() does not wait
-    /// for the row. running() makes Sampler read the job's usage figures from time to time.
+    /// until LiveRows has written the job's row. running() makes Sampler read the job's usage figures from time to time.
     void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.

@@ -90,7 +90,7 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             JobCloser::forgetNote(*job);
-        // The job had no processes for a moment, but now has new processes, so JobEnder stops the new processes.
+        // The job had no processes for a moment, but now has new processes, so JobEnder has to end the new processes.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
@@ -110,7 +110,8 @@ void JobEnder::ranEmpty(const JobPtr& job) {
         if (!live)
             return;
         live->leaderTimer.reset();
-        if (!populated(*live) && !live->isStartingTasks()) // at the end of each start of a task, pinfoldd calls check() again
+        // When the start of a task has succeeded or failed, pinfoldd calls check() again.
+        if (!populated(*live) && !live->isStartingTasks())
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -136,8 +137,8 @@ void JobEnder::leaderGone(const JobPtr& job) {
         return kill(job);
     if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because the slice was empty
         return;
-    // If a shepherd kills its process group, the leader and the supervisor end together. pinfoldd can notice the leader's end
-    // before or after the supervisor's end.
+    // If a shepherd kills its process group, the leader and the supervisor end together. Sometimes pinfoldd notices the leader's
+    // end first, and sometimes pinfoldd notices the supervisor's end first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -242,7 +243,7 @@ void JobEnder::terminate(const JobPtr& job) {
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
     // pinfoldd sends the D-Bus signal about the state `ending` only for a job with processes. A job without processes ends at
-    // once, so pinfoldd sends only the D-Bus signal `JobRemoved` for such a job.
+    // once, so the D-Bus signal `JobRemoved` is enough for such a job.
     core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // after the job's end, nobody can read which kinds of memory made up the peak
@@ -257,7 +258,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
         // pinfoldd ignores errors of PID 1, because pinfoldd can later end the processes with cgroup.kill, without PID 1's help.
         const auto ignore = [](const SystemdOutcome&) {};
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
-        for (const int signal : {first, SIGCONT}) { // a stopped process acts on the kill signal only after SIGCONT
+        for (const int signal : {first, SIGCONT}) { // a stopped process acts on a signal such as SIGTERM only after SIGCONT
             if (!shepherdLives(*job))
                 core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
             else if (auto sent = signalAllButShepherds(core_.context, *job, signal); !sent)
@@ -357,15 +358,14 @@ void JobEnder::emptied(const JobPtr& job) {
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // Somebody could restart pinfoldd before EndJob's report comes, so pinfoldd stores the record. On a busy node, EndJob's
-        // report often comes before the loop is idle. saveSoon() lets pinfoldd store the record once, together with the next
-        // change of the job's state.
+        // report often comes before the loop is idle. If EndJob's report comes earlier than the write that saveSoon() has
+        // planned, account() stores the record and cancels this write.
         return core_.saveSoon(job);
     }
     // If somebody kills the process group of the leader and the supervisor, both end, and the slice becomes empty. pinfoldd can
     // notice the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned
-    // false, pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then
-    // checks whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the
-    // two calls.
+    // false, pinfoldd does not wait for the report of a supervisor that still lives. emptied() calls isAwaited() before
+    // hasEnded(), so that emptied() notices a supervisor that ends between the two calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -59,8 +59,8 @@ public:
     /// slice is gone already, watch() handles the end at once.
     void watch(const JobPtr& job);
 
-    /// Watches the batch script of a job that somebody opened. If the batch script has ended already, watchBatchScript() handles
-    /// the end at once.
+    /// Watches the batch script of a job that OpenJob has created. If the batch script has ended already, watchBatchScript()
+    /// handles the end at once.
     void watchBatchScript(const JobPtr& job);
 
     /// Restarts the timers of the run time limit and of the warning about this limit. Call limitRunTime() when the limit has
@@ -79,7 +79,7 @@ public:
     void begin(const JobPtr& job, Request request);
 
     /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the
-    /// owner asked for, but at most the job's kill_grace. A job with run_time_grace ends at the latest after the time
+    /// owner asked for, but at most the job's kill_grace. If a job has run_time_grace, the job cannot run for longer than
     /// run_time_max plus run_time_grace. If the job has no kill_grace, the maximum grace time is jobs.kill_grace of the
     /// configuration. With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;

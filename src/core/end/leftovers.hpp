@@ -19,9 +19,8 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
 /// has already ended is not a leftover, even if the process is still in the cgroup. reportLeftovers() reads facts about at most
-/// leftovers.report_max processes, and counts the other processes without reading them. Because of the limit
-/// leftovers.report_max, a job that creates processes very fast cannot keep pinfoldd busy. For task 0, reportLeftovers() lists
-/// all processes of the job.
+/// leftovers.report_max processes, and only counts all other processes. Because of the limit leftovers.report_max, a job that
+/// creates processes very fast cannot keep pinfoldd busy. For task 0, reportLeftovers() lists all processes of the job.
 ///
 /// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. When a
 /// thread has read the command lines, pinfoldd writes the report to the journal. Job::describing is the number of unfinished

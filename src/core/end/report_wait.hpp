@@ -20,10 +20,10 @@ public:
     /// ended. pinfoldd continues to end the job when the report on the leader's end comes, or when the time for the report is
     /// over.
     bool isAwaited(const JobPtr& job);
-    /// Returns true if pinfoldd has to wait for the report on the leader's end before it signals the leader's leftovers. The
-    /// batch system has possibly asked the job's processes to end. Some batch systems give the processes time to end, and report
-    /// the leader's end only after this time. A supervisor reports the leader's end at once, so letsBe() returns false for a job
-    /// with a supervisor.
+    /// Returns true if pinfoldd has to wait for the report on the leader's end before pinfoldd signals the leader's leftovers.
+    /// The batch system has possibly asked the job's processes to end. Some batch systems give the processes time to end, and
+    /// report the leader's end only after this time. A supervisor reports the leader's end at once, so letsBe() returns false for
+    /// a job with a supervisor.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
     /// Returns the result of the last call of letsBe() for the job.
     static bool hasLetBe(const Job& job);

@@ -17,8 +17,8 @@ LoggedTask* find(Job& job, std::uint32_t number) {
     return task == log.end() ? nullptr : &*task;
 }
 
-/// Returns the time at which the batch script started. In an opened job, the batch script starts some time after the opening of
-/// the job.
+/// Returns the time at which the batch script started. If OpenJob has created the job, the batch script starts later than the
+/// job.
 RealTime startOfBatch(const Job& job, const ProcessIdentity& leader) {
     const auto& record = job.record;
     return record.linger ? record.created + timeBetween(record.createdBoot, std::max(record.createdBoot, leader.started))

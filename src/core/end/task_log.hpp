@@ -19,8 +19,8 @@ namespace pinfold {
 
 /// Reads the name of the program that the batch script runs, if the leader of the batch script still exists.
 void readBatchCommand(const CoreContext& context, Job& job);
-/// Call beginTask() when pinfoldd has given a number to a task that joins an existing job. In an opened job, call beginTask() for
-/// the batch script.
+/// Call beginTask() when pinfoldd has given a number to a task that joins an existing job. If OpenJob has created the job, call
+/// beginTask() also for the batch script.
 void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);
 /// Call dropTask() if the task did not start.
 void dropTask(Job& job, std::uint32_t number);

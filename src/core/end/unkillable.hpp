@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes care of jobs with processes that SIGKILL does not end. If a process has outlived SIGKILL for the time unkillable.after,
-// pinfoldd reports the process. After pinfoldd has reported a process, pinfoldd takes the action that the setting
-// unkillable.action names. pinfoldd cannot end a process that hangs in the kernel, so pinfoldd waits until the job's cgroup is
-// empty.
+// Takes care of jobs with processes that SIGKILL does not end. If SIGKILL does not end a process within the time
+// `unkillable.after`, pinfoldd reports the process. After pinfoldd has reported a process, pinfoldd takes the action that the
+// setting unkillable.action names. pinfoldd cannot end a process that hangs in the kernel, so pinfoldd waits until the job's
+// cgroup is empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -41,8 +41,9 @@ public:
 
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
-    /// Calls report() after pinfoldd has sent the second SIGKILL to the job. If many tasks of a user survive SIGKILL, pinfoldd
-    /// can send the second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
+    /// Calls report() after pinfoldd has sent the second SIGKILL to the job. If pinfoldd has to kill many tasks at the same time,
+    /// the second SIGKILL for a job can come a minute late. reportAfter() never reports the job before the time `wait` has
+    /// passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
     /// Calls report() for the job one second after the call of reportLater(). As long as the state of the processes cannot be
@@ -62,7 +63,7 @@ private:
     LiveRows& rows_;
 };
 
-/// Lists the jobs that cannot be killed, for the node's comment and for the reason of a drain.
+/// Lists the jobs that cannot be killed. The node's comment and the reason of a drain can contain this list.
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;

@@ -192,8 +192,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Returns the time until which a job waits for its receipt. If pinfoldd has been unable to write receipts for longer than
-/// history.patience, jobs do not wait for their receipts.
+/// Returns the time until which a job waits for its receipt. If all attempts to write receipts have failed for longer than the
+/// time history.patience, a job does not wait for its receipt.
 BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;

@@ -28,14 +28,14 @@ struct HistoryTrouble {
     bool operator==(const HistoryTrouble&) const = default;
 };
 
-/// HistoryWriter runs one transaction at a time, because each transaction costs a flush of the disk. Receipts and rows that
-/// come during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction. If a
-/// transaction fails, HistoryWriter repeats the transaction until it succeeds.
+/// HistoryWriter runs one transaction at a time, because each transaction costs a flush of the disk. Receipts and rows that come
+/// during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction.
+/// HistoryWriter repeats a failed transaction until the transaction succeeds.
 ///
 /// A job waits until its receipt is in the history, but for at most history.patience. If the receipt cannot be written within
 /// history.patience, HistoryWriter sets the receipt aside in a file in /run. When the receipt is set aside, pinfoldd continues to
-/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. Above 10,000 receipts or 32 MiB,
-/// HistoryWriter drops the oldest receipts.
+/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. When the receipts that are set
+/// aside exceed 10,000 or 32 MiB, HistoryWriter drops the oldest of these receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
@@ -57,7 +57,7 @@ public:
 
     /// Completes an earlier receipt. If the receipt lacks facts that the report has, such as the leader's exit state, amend()
     /// adds the facts. HistoryWriter calls `done` once, after its first attempt to store the changed receipt has succeeded or
-    /// failed. If HistoryWriter could not store the changed receipt, it tries again. While receipts cannot be written,
+    /// failed. After a failure, HistoryWriter tries again to store the changed receipt. While receipts cannot be written,
     /// HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
