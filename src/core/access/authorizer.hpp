@@ -80,7 +80,7 @@ struct Target {
     std::string key;              ///< the job's key, for the text of a refusal
     Phase phase = Phase::NoJob;   ///< the phase of the job; NoJob if the action is not about one job
     std::optional<uid_t> owner;   ///< the owner of the job; unset if the job does not exist
-    bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
+    bool ownProcesses = false;    ///< all processes that the request names have only the caller's user id
     bool processesInJob = false;  ///< the request names a process that is in a job already
     bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
     /// looserLimit is the name of a limit that the request makes looser than the default or the present limit. If the request

@@ -105,7 +105,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by);
-            // If pinfoldd refuses the suspension, it thaws the job. The time for which the job was frozen counts as run time.
+            // If pinfoldd refuses the suspension, pinfoldd thaws the job, and the time of the freeze counts as run time.
             job->record.suspendedSince.reset();
             failed(job);
             tellSuspenders(*job, allowed);
@@ -172,7 +172,7 @@ void JobFreezer::thawAtOnce(const Job& job) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // the job is over, and another job possibly has a unit with the same name
+        return; // the job is over, and a newer job possibly uses the job's unit name
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
     ender_.limitRunTime(job); // somebody has possibly set a time limit during the freeze

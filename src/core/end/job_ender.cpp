@@ -19,8 +19,8 @@ namespace {
 constexpr Microseconds kFreezeWait = 1s;
 
 // When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). After a process has left
-// its cgroup, the process sometimes waits for a CPU before the pidfd reports the end (exit_notify()). If a leader has left the
-// job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
+// its cgroup, the process sometimes waits for a CPU before the pidfd reports the process's end (exit_notify()). If a leader has
+// left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
 /// Returns true if the job has ended by itself. In a job that has ended by itself, all running processes are leftovers. After a
@@ -233,7 +233,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // A job that is ending takes no more processes, so terminate() can end its turn before PID 1 has answered.
+    // terminate() does not wait for PID 1's answer, because a job that is ending takes no more processes.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);

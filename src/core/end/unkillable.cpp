@@ -24,10 +24,10 @@ constexpr std::size_t kMostPids = 100; // the maximum number of process ids in t
 
 /// Returns true if a process waits for a FUSE server that a user possibly runs. A process that waits in FUSE can hold a lock, and
 /// other processes of the job can wait for the lock. In the user namespaces of ordinary users, nobody but ordinary users mounts
-/// file systems. If all hanging processes are in user namespaces of ordinary users, an ordinary user runs the FUSE server. If any
-/// user runs a FUSE server on the node, a process outside of users' namespaces can wait for this server. A user can pass an open
-/// file of the user's FUSE server to a process. A FUSE file system that fusermount mounts is visible to all processes of the
-/// node. If all of the node's own FUSE servers answer, a process that hangs in FUSE must be waiting for a user's FUSE server.
+/// file systems. If all hanging processes are in user namespaces of ordinary users, an ordinary user runs the FUSE server. A
+/// process outside of users' namespaces can wait for any FUSE server that a user runs on the node. A user can pass an open file
+/// of the user's FUSE server to a process. A FUSE file system that fusermount mounts is visible to all processes of the node. If
+/// all of the node's own FUSE servers answer, a process that hangs in FUSE must be waiting for a user's FUSE server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };

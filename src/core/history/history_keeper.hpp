@@ -22,8 +22,8 @@ public:
 
     /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. vacuum() sends the
     /// answer as soon as the history is within the limits. vacuum() fails with Denied, Internal or Busy. The error is Busy if
-    /// HistoryKeeper is removing receipts already. During a dry run, pinfoldd cannot write receipts, so a dry run that takes too
-    /// long fails with TimedOut.
+    /// HistoryKeeper is removing receipts already. During a dry run, pinfoldd cannot write receipts, so pinfoldd cancels a dry
+    /// run that takes too long (TimedOut).
     void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);
 
 private:
