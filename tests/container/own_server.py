@@ -73,7 +73,7 @@ def locked_memories(user, count):
 
 
 def expect_the_wait(server):
-    """Waits until the request has reached the server. If a test killed the process before its request reached the server, the kernel would withdraw
-    the request."""
+    """Waits until the process's request has reached the file server. If a test killed the process earlier, the kernel would withdraw the process's
+    request."""
     assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
     assert server.stdout.readline() == "asked\n"

@@ -50,8 +50,8 @@ def forking_daemon(*options):
 
 def attack(key, tries, place):
     """In each try, alice passes a process to pinfoldd, and the process ends. A process of root may then get the same process id. The process of root
-    must stay in the cgroup `place`. The result has one entry for each process of root that got the id. The entry is the cgroup of this process's
-    child, or an empty text without a child."""
+    must stay in the cgroup `place`. If a process of root got the id of alice's process in a try, the result has an entry for this try. The entry is
+    the cgroup of a child of the process of root, or an empty text if this process has not forked."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

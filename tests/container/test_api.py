@@ -52,7 +52,7 @@ class Signals:
         self.loop.quit()
 
     def wait_for(self, member, key, deadline=20):
-        """Waits for the signal with the name `member` about this job, and returns the signal's arguments."""
+        """Waits for the signal that has the name `member` and the first argument `key`. Returns the signal's arguments."""
         timer = GLib.timeout_add_seconds(deadline, self.loop.quit)
         while not (found := [s for s in self.seen if s[0] == member and s[1] == key]):
             self.loop.run()

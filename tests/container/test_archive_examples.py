@@ -32,7 +32,8 @@ def archive():
     run("systemctl", "start", "postgresql")
     run("runuser", "-u", "postgres", "--", "pinfold", "archive", "init")
     yield
-    # postgresql.service stops before the unit postgresql@… of the server itself, so the fixture stops both units.
+    # The server runs in a unit postgresql@…, which stops only after postgresql.service has stopped. `systemctl stop` waits only for the units that it
+    # names, so the fixture names both units.
     run("systemctl", "stop", "postgresql.service", "postgresql@*.service")
 
 
@@ -49,8 +50,8 @@ def test_the_timer_prunes_the_archive_after_a_night_without_the_server(archive):
     assert old == "pinfold.receipt_2020w02" and new != old
     install("pinfold-archive-prune.service", "pinfold-archive-prune.timer")
     timer = "pinfold-archive-prune.timer"
-    # The last run was two days ago, so the timer has missed a night. The test switches off the timer's random delay, because only a site with many
-    # servers needs the delay.
+    # The stamp file says that the timer last elapsed two days ago, so the timer has missed the run of one night. The test switches off the timer's
+    # random delay, because only a site with many servers needs the delay.
     stamp = Path("/var/lib/systemd/timers") / f"stamp-{timer}"
     stamp.parent.mkdir(parents=True, exist_ok=True)
     run("touch", "-d", "2 days ago", stamp)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests docs/diskless.md on a node with /var in memory and a read-only root file system. Tests that pinfold can be installed into an image with
-chroot."""
+"""Tests what docs/diskless.md says about a node with /var in memory and a read-only root file system. Also tests that dpkg can install pinfold into
+the image of a node when chroot(8) runs dpkg in the image."""
 
 import contextlib
 import os
@@ -188,7 +188,8 @@ def test_a_read_only_root_without_the_directory(journal_in_run):
 
 
 def test_a_read_only_tmp():
-    """systemd 252 makes the private /dev of a service in /tmp, and systemd 257 does not."""
+    """When systemd 252 sets up the private /dev of a service, systemd makes a directory in /tmp. systemd 257 does not need /tmp for the private
+    /dev."""
     version = int(run("systemctl", "--version").stdout.split()[1])
     stop()
     run("mount", "-t", "tmpfs", "-o", "ro", "tmpfs", "/tmp")

@@ -188,7 +188,7 @@ def looks_at(key):
 
 def test_an_admins_systemctl_stop_of_the_slice_leaves_the_figures():
     """systemd may remove the counters of a stopped slice before pinfoldd reads them. If systemd has removed the counters, pinfoldd writes the values
-    of its last look at the job into the receipt."""
+    from pinfoldd's last look at the job into the receipt."""
     for number in range(3):
         key = f"admin.slice{number}"
         job = start_job(key, "sh", "-c", "while :; do :; done")

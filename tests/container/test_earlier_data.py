@@ -23,8 +23,8 @@ LIVE = 20
 CONVERTED = "converting the receipts of an older pinfold"
 
 # Each receipt contains the JSON members that every version of pinfold has written. The statement FILL adds receipts that are smaller than real
-# receipts, so that pinfoldd converts them quickly. Between the ends of two successive jobs, one second passed. All users have the same number of
-# receipts.
+# receipts, because pinfoldd converts small receipts faster than large receipts. Between the ends of two successive jobs, one second passed. All users
+# have the same number of receipts.
 FILL = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < ?1 - 1)
 INSERT INTO receipts (id, key, uid, ended, receipt, kind)

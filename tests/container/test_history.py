@@ -51,15 +51,15 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Runs a short job, and returns the seconds until pinfoldd has stored the receipt. On a busy machine or a slow disk, pinfoldd writes receipts
-    and rows of live jobs more slowly."""
+    """Runs a short job, and returns the seconds until pinfoldd has stored the receipt. If the machine is busy or the disk is slow, pinfoldd takes
+    longer to write receipts, and takes longer to write the rows of live jobs."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
 
 
 def test_the_history_knows_a_job_a_second_after_its_start():
-    """If the history has a row for a live job, the job gets a receipt even after a power cut. The suite `reboot` tests real power cuts."""
+    """If the history has a row for a live job, the job gets a receipt even after a power cut. The tests in tests/reboot include real power cuts."""
     usual = whole_job()
     jobs, began, took = {}, {}, {}
     for key in (f"known.{number}" for number in range(5)):
@@ -190,7 +190,7 @@ def test_the_names_of_leftovers_fill_no_history():
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
     # On a busy machine, pinfoldd cannot read some command lines in time. If pinfoldd cannot read a command line, it stores the short name of the
-    # process. pinfoldd stores at most 8 KiB of command lines for one job, so it can cut each command line.
+    # process. For one job, pinfoldd stores at most 8 KiB of command lines. To keep this limit, pinfoldd may shorten each command line.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -36,9 +36,9 @@ def idle(*options, since="1s", as_user=lambda *command: command):
 def test_a_sleeper_is_idle_and_a_busy_loop_is_not():
     with opened("idle.sleeper", "alice", "sleep", "1000"), opened("idle.busy", "alice", "sh", "-c", LOOP, slots=1), \
          opened("idle.empty", "nobody", slots=3), opened("idle.unknown", "nobody", slots=None):
-        # pinfoldd looks at a young job when it is 1, 2, 4, 8 and 16 seconds old. Twice a minute, pinfoldd looks at all jobs. `pinfold idle`
-        # describes the time from the job's start to pinfoldd's last look at the job. If the last look was very early, this time is shorter than a
-        # second.
+        # pinfoldd looks at a young job when it is 1, 2, 4, 8 and 16 seconds old. Twice a minute, pinfoldd looks at all jobs. `pinfold idle` describes
+        # the time from the job's start to pinfoldd's last look at the job. If pinfoldd has looked at a job only in the job's first second, the
+        # described time is shorter than a second.
         seen = wait_until(lambda: len((found := idle())["jobs"]) == 2 and found["without_cpus"] and
                           all(job["over"] >= 1_000_000 for job in found["jobs"]) and found, "both idle jobs")
         first, second = seen["jobs"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""While a job is not over, no other job can have its key. A job that is being started is not over. pinfoldd must not report the end of a job that
-pinfoldd does not know."""
+"""While a job is not over, no other job can have its key. A job that is being started is not over. If pinfoldd does not know a job, pinfoldd must not
+report that the job has ended."""
 
 import contextlib
 import json

@@ -27,7 +27,7 @@ def journald_takes(lines):
 
 
 def leave_behind():
-    """Runs a task of alice's job. The task leaves LEFT processes behind."""
+    """Runs a task of alice's job. The task leaves processes behind, and the constant LEFT is the number of these processes."""
     task = subprocess.Popen([*as_alice("pinfold-run", "--task", "--job", "journal.alice", "--", "bash", "-c",
                                        f'trap "" TERM; for i in $(seq {LEFT}); do (exec -a "$0" sleep 1000) & done', "x" * COMMAND)], stdin=subprocess.DEVNULL)
     assert task.wait(timeout=120) == 0
@@ -47,7 +47,8 @@ def test_a_flood_of_leftovers_hides_no_line_about_another_job():
         for _ in range(TASKS):
             leave_behind()
         assert finish(start_job("journal.other", "true"))[0] == 0
-        # One thread of pinfoldd writes all entries in their order, so the entries about alice's jobs come before the entry about journal.other.
+        # One thread of pinfoldd writes all entries in the order of the events. When the journal has the entry about the end of journal.other,
+        # pinfoldd has already written the entries about the leftovers of journal.alice.
         ended = wait_until(lambda: journal("journal.other", "job-ended"), "the end of the other job is in the journal")
         assert [entry["PINFOLD_RESULT"] for entry in ended] == ["exited"]
         assert 100 < len(journal("journal.alice", "leftover")) < TASKS * LEFT, "as many as a megabyte has room for"

@@ -86,7 +86,8 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """Returns the kinds of the files and IPC objects that still exist. A directory without its content does not count."""
+        """Returns the kinds of the files and IPC objects that still exist. The result does not contain the directory in /tmp if the file in this
+        directory is gone."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")
@@ -165,8 +166,8 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The test makes bob's file in the directory of alice's job while the job runs. If the directory changed after the job's end, pinfold would keep
-    the directory because of the change, and not because of bob's file."""
+    """The test makes bob's file in the directory of alice's job while the job runs. If the test made bob's file after the job's end, pinfold would
+    have a second reason to keep the directory, because the directory would have changed."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -330,8 +331,8 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     assert left.kept() == dict.fromkeys(KINDS)
 
 
-# When root reads the mappings of bob's process, the path of each mapping has 16 KiB. The list of all mappings is longer than the part that pinfold
-# reads for one process.
+# When root reads the memory mappings of bob's process, the kernel shows a path of 16 KiB for each mapping. The list of all mappings is longer than
+# the part that pinfold reads for one process.
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)

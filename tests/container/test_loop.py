@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The tests make something hang that pinfoldd needs, for example systemd or a file. pinfoldd must still answer other calls without a delay."""
+"""In each test, something that pinfoldd needs hangs, for example systemd or a file. pinfoldd must still answer other calls without a delay."""
 
 import contextlib
 import os

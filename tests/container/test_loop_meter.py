@@ -3,5 +3,5 @@ from jobs import run
 
 
 def test_the_loop_has_a_meter():
-    """Without the variable, the fixture loop_that_never_waits in conftest.py would not find waits of pinfoldd's loop."""
+    """The fixture loop_that_never_waits in conftest.py finds waits of pinfoldd's loop only if pinfoldd has the variable PINFOLD_LOOP_METER."""
     assert "PINFOLD_LOOP_METER" in run("systemctl", "show", "-P", "Environment", "pinfoldd.service").stdout

@@ -161,7 +161,8 @@ def seen_and_then_reported(mom, job, script, _):
 
 
 def reported_and_then_seen(mom, job, _, status):
-    """MoM reports the status while the leader lives. A busy pinfoldd would see the same order, because it would notice the leader's end late."""
+    """MoM reports the status while the leader lives. If pinfoldd is busy, it can notice the leader's end so late that the report of MoM comes
+    first."""
     child = started(mom, job, "sleep", "1000")
     job["Exit_status"] = status
     finished(mom, job)

@@ -12,7 +12,8 @@ from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_name
 
 
 def stop_without_a_drain(key):
-    """Stops a job that cannot be killed, checks that the node is not drained, and returns the report about the job."""
+    """Tries to stop a job whose process does not end after SIGKILL. Checks that pinfoldd does not drain the node, and returns pinfoldd's report about
+    the job."""
     run("pinfold", "stop", "--grace", "0", key)
     [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
     assert live_jobs()[key]["unkillable_in_fuse"]
@@ -88,8 +89,8 @@ while True:
 
 @contextlib.contextmanager
 def waits_for_what_is_handed_to_it(server, key):
-    """Starts a job of alice outside of the namespaces with her file server. A process in the namespaces hands an open file of the server to the
-    job."""
+    """Starts a job of alice. The job runs outside of the namespaces in which alice's file server is mounted. A process inside of these namespaces
+    hands an open file of the server to the job."""
     giver = subprocess.Popen([*in_namespaces_of(server), "python3", "-c", GIVES, f"{MOUNT}/f", "/tmp/alices-socket"], stdout=subprocess.PIPE, text=True)
     assert giver.stdout.readline() == "listens\n"
     job = start_job(key, *as_alice("python3", "-c", TAKES, "/tmp/alices-socket"))

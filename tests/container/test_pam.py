@@ -306,7 +306,7 @@ def babbling(*answers):
 
 
 # Each phase of a login waits at most PHASE seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A login that
-# took less than twice PHASE seconds waited for pinfoldd at most once.
+# took less than 2 * PHASE seconds waited for pinfoldd in at most one phase.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 

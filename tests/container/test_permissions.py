@@ -42,8 +42,8 @@ for line in sys.stdin:
 DENIED, NO_JOB, NO_RECEIPT, EXISTS, BUSY, ENDING = "Denied", "NoSuchJob", "NoSuchReceipt", "AlreadyExists", "Busy", "JobEnding"
 BY_THE_BUS = "AccessDenied"
 
-# Requests that pass processes use the wrapper's socket, which is open to all users. The table begins with the requests that do not change
-# the job. {key} is the key of the job.
+# A request that passes a process to pinfoldd goes through the wrapper's socket, which is open to all users. The table begins with the requests that
+# do not change the job. {key} is the key of the job.
 LOOKS = {
     "ListProcesses": "m.ListProcesses('{key}')",
     "GetUsage": "m.GetUsage('{key}')",
@@ -117,7 +117,8 @@ class Caller:
 
 @pytest.fixture
 def callers():
-    """Returns a function that makes a caller of the given user. If a test passes a job to the function, the caller is a process of the job."""
+    """Returns a function that starts a process of the given user. The process calls pinfoldd for the test. If a test passes a job to the function,
+    pinfoldd adopts the process into this job."""
     with contextlib.ExitStack() as ends:
         def caller(user=None, job=None):
             made = Caller(user, job)
@@ -171,7 +172,7 @@ def test_no_job(callers):
 @pytest.mark.parametrize("user", [OWNER, OTHER])
 def test_what_only_admins_may(callers, user):
     assert callers(user).ask(ADMINS, key=KEY) == all_are(DENIED, ADMINS)
-    # pinfoldd checks whether a user is allowed to make a request before it looks at the request's arguments.
+    # pinfoldd first checks whether the user is allowed to make the request. pinfoldd looks at the request's arguments only after this check.
     nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
     for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
         assert callers(user).ask({"call": call}) == {"call": DENIED}, call
@@ -269,7 +270,7 @@ def test_the_key_of_a_live_job(callers):
 
 @pytest.mark.parametrize("user", [None, ADMIN, OWNER, OTHER])
 def test_who_may_pass_processes_on_the_bus(callers, user):
-    """The bus refuses every message in which an ordinary user sends a descriptor, so pinfoldd does not have to close the descriptor."""
+    """The bus refuses every message in which an ordinary user sends a descriptor, so the descriptor never reaches pinfoldd."""
     with live_job():
         passes = {"CreateJob": "m.CreateJob('{key}', on_bus(), none)", "AddTask": "m.AddTask('{key}', on_bus(), none)",
                   "Adopt": "m.Adopt('{key}', [on_bus()])"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If the user names several jobs, the command tries each of them. The command reports each job for which it fails, and the error. The command exits
-with the status of its first failure."""
+"""If the user names several jobs and a command fails for one job, the command still continues with the next job. The command prints an error for each
+job for which the command fails. The command exits with the status of its first failure."""
 
 import json
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """While jobs start, run and end, the tests break or use up something that pinfoldd needs. In spite of the fault, the jobs must end on time, and all
-callers must get their answers. At the end, each job must have a receipt with the times at which the job really began and ended. With
-PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+callers must get their answers. At the end, each job must have a receipt with the times at which the job really began and ended. If the variable
+PINFOLD_SICK_FULL is set, the tests make systemd and the bus hang for more than a minute."""
 
 import contextlib
 import os
@@ -131,7 +131,7 @@ def test_no_inotify_watches(in_time):
             in_time(took)
         finally:
             used_up.unlink()
-        # As soon as pinfoldd finds free watches, it begins to watch the jobs that have no watch yet.
+        # As soon as the kernel gives pinfoldd inotify watches again, pinfoldd begins to watch the jobs that do not have a watch yet.
         for job in unwatched[2:]:
             let_end(job)
             assert finish(job)[0] == 0

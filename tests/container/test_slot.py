@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system believes that all processes of the job have ended when pinfold-run ends. pinfold-run must not end while a process of the job exists.
-When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
+"""When pinfold-run ends, a batch system believes that all processes of the job have ended. pinfold-run must not end while a process of the job
+exists. When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
 
 import contextlib
 import os
@@ -18,7 +18,8 @@ from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live
 from sick import LIB, bus_stands_still, draining, full, small_lib
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
-# A leader that runs LEAVES starts a process, and leaves the process behind. When the leader's standard input ends, the leader exits with status 3.
+# If the leader of a job is a shell with the script LEAVES, the leader starts a process, and leaves the process behind. When the leader's standard
+# input ends, the leader exits with status 3.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
 SOON = 1.0  # on a machine that is not busy, pinfold-run ends within this number of seconds, and usually within half a second
 
@@ -134,7 +135,8 @@ def test_a_wrapper_ends_when_nobody_is_left(broken):
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
 def test_a_wrapper_stays_while_somebody_is_left(broken, in_time):
     key = f"slot.stay.{broken.__name__}"
-    # The leftover ignores SIGTERM. The grace time is an hour, because a running pinfoldd would kill the leftover after the grace time.
+    # The leftover ignores SIGTERM. A running pinfoldd kills the leftover when the grace time is over. The grace time is an hour, so the leftover
+    # lives until the test ends the leftover.
     job = start_job(key, "sh", "-c", "trap '' TERM; " + LEAVES.format(7301), options=("--kill-grace", "1h"), stdin=subprocess.PIPE)
     wait_running(key)
     with broken():

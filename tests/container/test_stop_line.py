@@ -54,7 +54,7 @@ def test_of_a_supervisor_that_was_killed():
     job = start_job("said.killed", "sleep", "1000")
     wait_running("said.killed")
     job.kill()
-    status, out, err = finish(job)  # finish() returns after pinfoldd has closed the pipe, so the line has been written
+    status, out, err = finish(job)  # pinfoldd writes the line before it closes the pipe, and finish() waits until the pipe is closed
     assert (status, out) == (-9, "")
     wait_until(lambda: receipts("said.killed"), "its receipt")
     expect_line(err, "said.killed", "was stopped: its supervisor was killed")

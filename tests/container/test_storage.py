@@ -20,7 +20,7 @@ from sick import LIB, draining, full, small_lib, start_pinfoldd, stop_pinfoldd
 KEPT = Path("/run/pinfold/receipts")
 SLOW = Path("/run/pinfold-test-slow")
 SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
-LATE = 0.05  # the highest allowed delay of a start or an answer by a slow disk, in seconds
+LATE = 0.05  # a slow disk must not delay the start of a job or an answer of pinfoldd by more than this number of seconds
 ON_TIME = 1.0  # the most seconds by which a job may exceed its time limit or grace time
 
 
@@ -68,8 +68,8 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. With such a mistake, the receipt would report a run of
-    # more than ten seconds.
+    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. If pinfoldd made this mistake, the receipt would report
+    # that the job ran for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []
@@ -162,8 +162,8 @@ def slow_disk():
 
 
 def starts(name):
-    """Starts jobs, one after the other, and measures the seconds until each command prints its first line. Stops the jobs. Returns the seconds and
-    the jobs."""
+    """Starts jobs, one after the other, and measures the seconds until each command prints its first line. Stops the jobs. Returns the measured
+    seconds, and the pinfold-run processes of the jobs."""
     took, jobs = [], []
     for n in range(15):
         begun = time.monotonic()
@@ -217,8 +217,8 @@ def test_a_disk_that_takes_ten_seconds(slow_disk):
     limited = start_job("slow.limited", "sleep", "7502", options=["--run-time-max", "4s"])
     wait_running("slow.limited")
     running = time.monotonic()
-    # On a busy machine, the jobs need more time to start, so the test delays each fsync for a longer time. The delay of the disk stays below
-    # history.patience, which is 30 s.
+    # The following steps must end before the first fsync ends. On a busy machine, the steps take longer, so the test makes the delay of each fsync
+    # longer, too. The delay of the disk stays below history.patience, which is 30 s.
     seconds = min(10 * busy(), 25)
     slow_disk.write_text(f"{seconds * 1000:.0f}")
     let_end(first)

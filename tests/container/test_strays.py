@@ -101,7 +101,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """Gives the test a stack of functions that clean up. At the end of the test, the fixture calls the functions, beginning with the newest one."""
+    """Gives the test a stack of functions. To clean up at the end of the test, the fixture calls these functions, beginning with the newest one."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -284,9 +284,9 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # When pinfold kills one process, other processes may end before pinfold sends them a signal. If pinfold kills the manager of a user, the manager
-    # ends its processes. pinfold checks each process, and then sends the signal. At each of the two steps, pinfold may notice that the process has
-    # ended.
+    # When pinfold kills one process, other processes may end before pinfold sends them a signal. If pinfold ends the systemd manager of a user, the
+    # processes that this manager has started end, too. pinfold checks each process, and then sends the signal. At each of the two steps, pinfold may
+    # notice that the process has ended.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -490,9 +490,10 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment, although the job's record has already gone."""
+    """When a job has ended, the pinfold-run of the job stays in pinfold.slice for a moment, although the job's record is already gone."""
     with site("[jobs]\nallow_user_jobs = true\n"):
-        # pinfoldd moves the supervisor of a job 0.2 s after the job's start, so the jobs must run longer.
+        # pinfoldd moves the supervisor of a job 0.2 s after the job's start. Each job runs longer than 0.2 s, so that pinfoldd moves the job's
+        # supervisor.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
                                           f"user.{number}.$i -- sh -c 'sleep 0.3{number}; exit 7'; [ $? = 7 ] || exit 1; done"))
                  for number in range(1, 5)]
@@ -552,8 +553,8 @@ READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """The CPU time of a run must be at most `most` times the CPU time of READ_ALL. `most` is higher if pinfold logs each process in the journal and
-    looks at each process twice."""
+    """The CPU time of a run divided by the CPU time of READ_ALL must not exceed the parameter `most`. If pinfold logs each process in the journal and
+    looks at each process twice, the test allows more CPU time."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:

@@ -36,8 +36,8 @@ def tasks_of(key):
 
 
 def expect_cpu(task, truth):
-    """`truth` is the CPU time that the process itself has measured since its fork. The task's cgroup counts the CPU time of the process from its
-    move into the scope until its exit. On a busy machine, systemd may remove the cgroup before pinfoldd reads it."""
+    """`truth` is the CPU time that the process itself has measured since its fork. The task's cgroup does not count the CPU time that the process
+    used before the process entered the scope. On a busy machine, systemd may remove the cgroup before pinfoldd reads the CPU time."""
     assert (task["cpu"] or 0) / 1e6 <= truth + 0.3, (task, truth)
     assert not task["exact"] or task["cpu"] / 1e6 >= truth - 0.05, (task, truth)
 

@@ -82,7 +82,8 @@ def test_failed_units_are_none():
 
 
 def test_a_thousand_ends_at_once():
-    """PID 1 has one match rule on the bus for each systemd job that pinfoldd waits for. With 512 match rules, PID 1 leaves the bus."""
+    """PID 1 has one match rule on the bus for each systemd job that pinfoldd waits for. The bus allows each connection 512 match rules. If PID 1
+    reaches this limit, PID 1 disconnects from the bus."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"flock.{number}", "--exec", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
             for number in range(JOBS)]
     wait_until(lambda: sum(job["state"] == "running" for job in live_jobs().values()) == JOBS, "all running", deadline=120)

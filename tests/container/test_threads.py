@@ -12,8 +12,8 @@ import pytest
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 from without_first import WITHOUT_FIRST
 
-# WORKER runs its second thread as the user that its argument names, and prints the thread's id. WORKER makes the system call setresuid directly,
-# because the C library's setresuid() would change the user of all threads.
+# The program WORKER starts a second thread. The second thread changes to the user that WORKER's argument names, and prints its own thread id. WORKER
+# makes the system call setresuid directly, because the C library's setresuid() would change the user of all threads.
 WORKER = """
 import ctypes, os, platform, pwd, sys, threading
 setresuid = {"x86_64": 117, "aarch64": 147}[platform.machine()]
@@ -46,8 +46,8 @@ def place(pid):
 @pytest.fixture
 def offer():
     """Asks pinfoldd to put a thread, which is not a whole process, into alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd
-    again by its file handle. A pidfd from a file handle does not show whether the pidfd refers to a thread. systemd-nspawn does not allow
-    open_by_handle_at(2), so process_test.cpp tests pidfds from file handles."""
+    again by its file handle. A pidfd from a file handle does not show whether the pidfd refers to a thread. The tests of this file cannot make a
+    pidfd from a file handle, because systemd-nspawn does not allow open_by_handle_at(2). process_test.cpp tests pidfds from file handles."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
@@ -115,7 +115,8 @@ def finish_with_input(job):
 
 
 def test_it_becomes_no_part_of_a_job():
-    """If pinfoldd put this process into the job, the process's threads would be in the job, but the kernel would not list the process."""
+    """The first thread of this process has ended. If pinfoldd put the process into the job, only the other threads would move to the job's cgroup.
+    The kernel would not list the process among the processes of this cgroup."""
     stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
     pid = int(stray.stdout.readline())
     run("pinfold", "open", "first.open", "--uid", "1000")

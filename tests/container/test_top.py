@@ -236,7 +236,7 @@ def histories(frame, key):
 
 
 def test_the_histories_of_a_job_that_begins_to_work_late():
-    """The job sleeps until pinfoldd has measured its use once. The job then uses CPU time until the next measurement of pinfoldd."""
+    """The job sleeps until pinfoldd has measured the job's resource use once. The job then uses CPU time until the next measurement of pinfoldd."""
     job = start_job("top.late", "sh", "-c", f"read line; {LOOP}", stdin=subprocess.PIPE)
 
     def cpu():
@@ -247,8 +247,8 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         wait_until(cpu, "pinfoldd has looked at the idle job")
         job.stdin.write("\n")
         job.stdin.flush()
-        # The curve has eight different heights. The first point has the lowest height if the highest value is nine times as large as the first
-        # value.
+        # The curve has eight different heights. If the highest value is nine times as large as the first value, the curve begins at the lowest of the
+        # eight heights.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")

@@ -349,7 +349,8 @@ def test_the_error_output_says_once_who_stopped_the_job(make_mom, number, comman
 
 
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 255", 255, ("exited", 255, None)),
-           # The login shell turns the signal that ended its child into a status. pbs_mom sees only the status of the login shell, and not the signal.
+           # If a signal ends the script, the login shell exits with a status that stands for the signal. pbs_mom sees only the status of the login
+           # shell, and not the signal.
            ("kill -KILL $$", 128 + signal.SIGKILL, ("exited", 128 + signal.SIGKILL, None)),
            ("kill -KILL $PPID", 256 + signal.SIGKILL, ("signaled", None, signal.SIGKILL))]
 
@@ -363,7 +364,8 @@ def seen_and_then_reported(mom, number, script, _):
 
 
 def reported_and_then_seen(mom, number, _, status):
-    """pbs_mom reports the status while the leader lives. A busy pinfoldd would see the same order, because it would notice the leader's end late."""
+    """pbs_mom reports the status while the leader lives. If pinfoldd is busy, it can notice the leader's end so late that the report of pbs_mom comes
+    first."""
     it = job(number, "exec sleep 1000")
     started = start(mom, it)
     assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
@@ -398,8 +400,8 @@ def test_each_receipt_says_how_its_job_ended(make_mom, order):
 CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done"
 
 
-# The script STAYS starts no process after SIGTERM. pbs_mom looks for the job's processes once, and does not find a process that starts after this
-# search.
+# `STAYS` is a script that does not start a process after SIGTERM has come. pbs_mom looks for the job's processes once, and does not find a process
+# that starts after this search.
 STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do :; done"
 
 

@@ -14,7 +14,8 @@ from jobs import expect_nothing_left, finish, live_jobs, read_journal, receipts,
 
 USER, OTHER = "alice", "bob"
 
-# Runs as another user, calls a method, and prints the reply or the error's name. Requests that pass processes use the wrapper's socket.
+# Runs as another user, calls a method, and prints the reply or the error's name. A request that passes a process to pinfoldd goes through the
+# wrapper's socket.
 CALL = f"""
 import dbus, os, subprocess, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -166,8 +167,8 @@ def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
-    """If a user could take the key of a batch system's job, pinfoldd would refuse the real job. If the user's job were over, pinfoldd could
-    mistake the user's receipt for the receipt of the real job."""
+    """If a user's job could have the key of a batch system's job, pinfoldd would refuse the batch system's job, because the key would be in use. If
+    the user's job were over, pinfoldd could mistake the user's receipt for the receipt of the real job."""
     for key in ("slurm.4712", "manual.4712"):
         refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
         assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
@@ -251,7 +252,7 @@ print(calls(int(sys.argv[2])), time.monotonic() - begun)
 
 
 def test_calls_of_subordinate_user_ids_share_one_throttle():
-    """dbus-daemon refuses a user who is not in /etc/passwd, so the test makes bob's user id a subordinate id of alice."""
+    """The test makes bob's user id a subordinate id of alice. dbus-daemon would refuse a subordinate id that /etc/passwd does not contain."""
     alice, bob = (pwd.getpwnam(name).pw_uid for name in (USER, OTHER))
     with subordinate_ids(f"{alice}:{bob}:1\n"):
         done, took = run("/usr/bin/python3", "-c", FLOOD_AS, alice, bob).stdout.split()

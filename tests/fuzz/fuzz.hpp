@@ -43,7 +43,7 @@ template <class F> void forEachLine(std::string_view text, F&& f) {
     }
 }
 
-/// An input with several named texts. A line "== NAME" begins each text.
+/// Splits an input into named texts. Before each text, the input has a line "== NAME".
 inline std::map<std::string, std::string, std::less<>> sections(std::string_view input) {
     std::map<std::string, std::string, std::less<>> found;
     std::string* section = nullptr;
@@ -70,8 +70,8 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// Writes sections of the input into files in `directory`. Each name in `files` is the name of a section and of its file. If
-    /// the input lacks a section, show() removes the file.
+    /// Writes sections of the input into files in `directory`. Each name in `files` is the name of a section, and also the name
+    /// of the file into which show() writes the section. If the input lacks a section, show() removes the file.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {

@@ -19,8 +19,8 @@ SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
 def run(target, *arguments, tmp_path, seconds=0):
     failed = BUILD.parent / "results/fuzz" / target
     failed.mkdir(parents=True, exist_ok=True)
-    # A test of an input of more than 16 KiB takes longer, but does not find more faults. The time-out for an input is long, because the node can be
-    # busy.
+    # Inputs of more than 16 KiB would make the tests slower, but would not find more faults. The time-out for an input is long, because the node can
+    # be busy.
     options = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=16384", f"-artifact_prefix={failed}/"]
     done = subprocess.run([BUILD / "tests/fuzz" / target, *options, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=seconds + 300, env=dict(os.environ, TMPDIR=str(tmp_path)), check=False)

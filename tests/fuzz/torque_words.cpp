@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests how pinfold reads the data that scripts get from Torque's pbs_mom. A user can choose the resource list of a job and the
-// environment of a task. An input has four sections: words, environment, nodefile and jobfile. The section words has one argument
-// on each line, and the section environment has lines NAME=VALUE.
+// environment of a task. An input has four sections: words, environment, nodefile and jobfile. In the section `words`, each
+// line is one argument. In the section `environment`, each line is NAME=VALUE.
 #include "adapters/torque/translate.hpp"
 #include "fuzz.hpp"
 

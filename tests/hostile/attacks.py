@@ -118,9 +118,9 @@ def jobs_with_the_output(path, number):
 
 
 def descriptors_on_the_bus(path, user, unique, number):
-    """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most
-    that the bus allows. `user` is the user id that the caller tells the bus, and `unique` is pinfoldd's unique name on the bus. Returns how
-    many messages the bus refused."""
+    """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most that the bus
+    allows. The function tells the bus the user id `user`. The argument `unique` is pinfoldd's unique name on the bus. Returns how many messages the
+    bus refused."""
     bus, refused = RawBus("/run/dbus/system_bus_socket", user), 0
     told = [(1, {"path": PATH, "interface": INTERFACE, "member": "ListJobs"}),
             (1, {"path": "/", "interface": "org.freedesktop.DBus.Peer", "member": "Ping"}),
@@ -136,7 +136,7 @@ def descriptors_on_the_bus(path, user, unique, number):
 
 
 def refusal(answer):
-    """Returns the error's name in an answer of the wrapper's socket."""
+    """If an answer of the wrapper's socket contains the name of an error, returns this name. Otherwise, returns the answer."""
     return answer["error"] if "error" in answer else answer
 
 
@@ -147,7 +147,8 @@ def create(key, role, leader, supervisor=None):
 
 
 def leave_as_supervisor(key, *supervisors):
-    """Tells pinfoldd that processes of the job are supervisors, because pinfoldd moves supervisors out of jobs."""
+    """Claims that processes of the job are supervisors. pinfoldd moves supervisors out of jobs, so the processes would leave the job if pinfoldd
+    believed the claim."""
     own = idle()
     answers = [create(key, {"role": "task"}, own.pid, pid) for pid in (*supervisors, own.pid)]
     own.kill()

@@ -25,7 +25,7 @@ def identity(user):
 
 
 class Crowd:
-    """Runs jobs until the test calls finish(). Runs at least LEAST jobs."""
+    """Runs jobs until the test calls finish(). After the call of finish(), the crowd runs more jobs if the number of jobs is still below `LEAST`."""
 
     def __init__(self):
         self.keys = {}

@@ -91,7 +91,7 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """Returns how much memory pinfoldd's own data and its program use, in KiB. The result does not include RssShmem. RssShmem contains the mapped
+    """Returns how many KiB of memory the data and the program of pinfoldd occupy. The result does not include RssShmem. RssShmem contains the mapped
     pages of the history, because the history is in a tmpfs."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
@@ -161,8 +161,8 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """The test does not check how often a process of root gets the wanted process id. A process of a different user can get the wanted process id
-    first."""
+    """The test does not check how often a process of root gets the wanted process id. A process of a different user can take the process id before a
+    process of root takes the process id."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -213,8 +213,8 @@ def test_07_out_of_the_job_by_its_wrapper():
 
 
 def test_08_09_command_lines_without_end():
-    """Each of the 300 processes has a command line of 100,000 characters. A record, a receipt or an answer with all command lines would have 30
-    MB."""
+    """Each of the 300 processes has a command line of 100,000 characters. If pinfoldd stored all command lines in full, the record and the receipt of
+    the job would have 30 MB each. An answer with all command lines in full would have 30 MB, too."""
     many = "for i in $(seq 300); do (exec -a \"$name\" sleep 1000 <&- >&- 2>&-) & done"
     job = start_job("user.endless", "bash", "-c", f"name=$(printf %0100000d 0); {many}; read", stdin=subprocess.PIPE, **identity("alice"))
     wait_until(lambda: len(processes("user.endless")) == 301, "its processes")
@@ -271,8 +271,8 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """Sends pinfoldd more descriptors than its limit of open files allows. Each descriptor refers to a file whose close() hangs for ever in pinfoldd,
-    but not in other programs."""
+    """Sends pinfoldd more descriptors than the kernel allows pinfoldd to have open at the same time. Each descriptor refers to a file whose close()
+    hangs for ever in pinfoldd, but not in other programs."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:
