@@ -33,8 +33,8 @@ public:
             (void)own.release();
     }
     bool opened() const { return stream_ != nullptr; }
-    /// Returns the next name. At the end of the directory, returns nullptr and sets errno to 0. After an error, returns nullptr
-    /// and sets errno to the error.
+    /// Returns the next name. At the end of the directory, next() returns nullptr and sets errno to 0. After an error, next()
+    /// returns nullptr and sets errno to the error.
     const char* next() {
         while (true) {
             errno = 0;

@@ -34,7 +34,7 @@ struct TreeSurvey {
     /// The time at which the oldest of the entries was created. `oldest` is unset if the file system does not store when each
     /// entry was created.
     std::optional<RealTime> oldest;
-    RealTime touched{}; ///< the time of the newest change of any entry
+    RealTime touched{}; ///< the time at which one of the entries last changed
     bool inUse = false;
 };
 
@@ -58,8 +58,8 @@ public:
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
-    /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
-    /// examine a part of the entry.
+    /// Examines an entry and everything in it. survey() calls `inUse` to find out whether a process uses a file. Fails with
+    /// Internal if survey() could not examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
     /// Uses the rights of the entry's owner to remove the entry. If the entry is a directory, remove() first removes the contents
     /// of the directory. remove() removes no file or directory of another user. The error is Busy if the entry has changed since

@@ -142,7 +142,8 @@ void SubordinateUsers::askFor(uid_t first, Range& range) {
         Lane::Names, [find = parts_.findUser, name = range.range.owner] { return find(name); },
         [this, first, name = range.range.owner](const Result<uid_t>& owner) {
             asking_ = false;
-            const auto still = ranges_.find(first); // a changed /etc/subuid does not always contain the range of ids
+            // If /etc/subuid has changed since the question to the name service, `ranges_` possibly lacks the range.
+            const auto still = ranges_.find(first);
             if (owner && still != ranges_.end() && still->second.range.owner == name)
                 still->second.owner = *owner;
         });

@@ -26,8 +26,8 @@ namespace pinfold {
 /// The file /etc/subuid lists the ranges of all users. If pinfoldd has a limit for each user, the user's own id and the user's
 /// subordinate ids share the limit.
 ///
-/// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
-/// name service, so results can be incomplete until the name service has answered.
+/// Background threads read /etc/subuid and ask the name service. Callers of SubordinateUsers never wait for the name service, so
+/// results can be incomplete until the name service has answered.
 class SubordinateUsers {
 public:
     /// userOf() and idsOf() check whether /etc/subuid has changed, unless the last check was less than kLookAgain ago.

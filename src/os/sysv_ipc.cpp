@@ -33,7 +33,8 @@ struct Table {
     const char* id;
     const char* size;
     /// Each pair names two columns. The first column contains the id of a process. The second column contains the time at which
-    /// the process created or used the object. If this time is 0, the process id is not valid.
+    /// the process created or used the object. If the time in the second column is 0, the process id in the first column is not
+    /// valid.
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -49,8 +50,8 @@ const std::array<Table, 3>& tables() {
 
 using Row = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Reads a line of a table in /proc/sysvipc. The names in the first line of the table identify the columns, because newer
-/// kernels add columns. Returns nullopt if a field is not a number or is missing.
+/// Reads a line of a table in /proc/sysvipc. readRow() finds a column by the name in the table's first line, because the position
+/// of the column depends on the kernel's version. Returns nullopt if a field is not a number or is missing.
 std::optional<Row> readRow(const std::vector<std::string>& names, const std::string& line) {
     std::istringstream words(line);
     Row row;
@@ -94,7 +95,7 @@ bool hasAll(const Table& table, const std::vector<std::string>& names) {
 Result<void> listKind(const std::filesystem::path& root, const Table& table, std::vector<IpcObject>& objects) {
     const auto file = root / "proc/sysvipc" / table.file;
     const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
-    if (!text && errno == ENOENT) // if the kernel was built without System V IPC, there are no objects
+    if (!text && errno == ENOENT) // a kernel without System V IPC does not have the file
         return {};
     if (!text)
         return Error{ErrorCode::Internal, file.string() + ": " + std::strerror(errno)};
@@ -136,7 +137,7 @@ Error failed(const IpcObject& object, const char* what) {
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
 /// Sets the effective user id of the calling thread, and of no other thread. setEffectiveUid() does not call seteuid(3), because
-/// seteuid(3) changes all threads, and waits for a thread that hangs.
+/// seteuid(3) changes the user id of all threads. If one of the threads hung, seteuid(3) would hang, too.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
 /// Removes the object with the rights of the object's owner. Only the owner and the creator may remove an object. To remove the

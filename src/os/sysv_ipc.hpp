@@ -20,7 +20,7 @@ struct IpcObject {
     std::int32_t key = 0; ///< the key of the object; 0 means IPC_PRIVATE
     uid_t uid = 0;
     uid_t creator = 0;
-    std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
+    std::uint64_t size = 0;        ///< the bytes in the shared memory or in the message queue, or the number of semaphores
     std::uint64_t attachments = 0; ///< the present number of attachments of the shared memory (shmat(2))
     /// Lists the processes that created or last used the object, if the kernel has stored their process ids. For shared memory,
     /// `pids` begins with the process that created the object. If a process is not visible in this pid namespace, its number in

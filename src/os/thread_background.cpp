@@ -23,8 +23,8 @@ namespace {
 // and starting a new thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
 // On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
-// for each message takes longer than writing the message. No caller waits until a message is written, so the thread of
-// Lane::Journal collects messages for the time kJournalRest.
+// for each message takes longer than writing the message. The thread of Lane::Journal collects messages for the time
+// kJournalRest, and then writes all of them. The delay does not matter, because no caller waits until a message is written.
 constexpr std::chrono::milliseconds kJournalRest{10};
 
 struct Item {

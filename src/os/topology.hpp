@@ -36,8 +36,8 @@ struct Topology {
 
 /// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores,
 /// readTopology() treats each CPU as a separate core. If the kernel reports no caches, readTopology() assumes that all CPUs of a
-/// package share one cache. If the kernel reports no NUMA nodes, readTopology() assigns all CPUs to node 0. Fails with Internal
-/// if the list of online CPUs is missing. readTopology() works even if all other files are missing.
+/// package share one cache. If the kernel reports no NUMA nodes, readTopology() assigns all CPUs to node 0. readTopology() needs
+/// only the list of online CPUs, and fails with Internal if this list is missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -18,7 +18,8 @@ Result<uid_t> findUser(const std::string& text);
 /// Returns the user's name. Fails with InvalidArgument if the user has no name, and with Internal if the database does not
 /// answer.
 Result<std::string> nameOfUser(uid_t uid);
-/// Returns the name of the group. The errors are those of nameOfUser().
+/// Returns the name of the group. Fails with InvalidArgument if the group does not exist, and with Internal if the database does
+/// not answer.
 Result<std::string> nameOfGroup(gid_t gid);
 Result<gid_t> findGroup(const std::string& text);
 /// Returns the users that the group lists as its members. The result is empty if the group does not exist, or if the database

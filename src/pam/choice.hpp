@@ -15,8 +15,8 @@ namespace pinfold::pam {
 
 using Jobs = std::vector<WrapperJob>; ///< the jobs of one user, in the order of WrapperReply
 
-/// Succeeds if the user has a job that runs or is suspended. Fails with NoSuchJob or JobEnding if the user has no job that runs
-/// or is suspended.
+/// Succeeds if the user has a job that runs or is suspended. Otherwise, fails with JobEnding if all jobs of the user are ending,
+/// and with NoSuchJob if the user has no job or if a job is just starting.
 Result<void> mayLogIn(const Jobs& jobs, const std::string& node);
 
 /// Returns the jobs that a login can join.
@@ -36,8 +36,8 @@ std::string cannotJoin(const std::string& key, const std::string& node);
 /// Returns the message for a login when the module's options are wrong.
 std::string wronglySetUp(const std::string& node);
 
-/// Returns the path "/batch.slice/batch-<E>.slice/", which contains all cgroups of the job. Returns an empty text if `key` is
-/// not a key.
+/// Returns the path "/batch.slice/batch-<E>.slice/", which contains all cgroups of the job. Returns an empty text if `key` is not
+/// a valid key of a job.
 std::string cgroupsOf(std::string_view key);
 /// Returns the key of the job that runs in the cgroup, or nullopt if no job in `jobs` runs in the cgroup. `cgroup` is a path as
 /// in /proc/PID/cgroup.

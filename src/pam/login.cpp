@@ -39,8 +39,8 @@ std::string ownCgroup() {
     return path ? std::move(*path) : std::string();
 }
 
-/// Asks pinfoldd to adopt the calling process. After the call, adopt() asks the kernel for the cgroup of the calling process,
-/// because pinfoldd's answer can be lost or wrong.
+/// Asks pinfoldd to adopt the calling process. pinfoldd's answer can be lost or wrong, so adopt() also asks the kernel in which
+/// cgroup the calling process is.
 Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& deadline, const std::string& socket) {
     const auto self = openPidfd(::getpid());
     if (!self)
@@ -92,9 +92,9 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-/// Returns true if the error is a refusal of the login, and not a fault on the node. The error Busy counts as a refusal,
-/// because users can cause Busy at any time. pinfoldd answers Busy when a user has suspended the job, or has started the
-/// maximum number of tasks.
+/// Returns true if the error is a refusal of the login, and not a fault on the node. Users can cause the error Busy at any time,
+/// so Busy is not a fault on the node, and counts as a refusal. pinfoldd answers Busy when a user has suspended the job, or has
+/// started the maximum number of tasks.
 bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,

@@ -38,8 +38,8 @@ std::vector<std::string> words(std::string_view line) {
     return found;
 }
 
-/// Returns the address in the kernel's form: units of 32 bits in hexadecimal, each in this machine's byte order. Returns an
-/// empty text if `address` is not an address.
+/// Returns the address in the kernel's form: units of 32 bits in hexadecimal, each in this machine's byte order. Returns an empty
+/// text if `address` is neither an IPv4 address nor an IPv6 address.
 std::string hexAddress(std::string address) {
     // A link-local address can end with '%' and the name of a network interface.
     address.resize(std::min(address.find('%'), address.size()));
@@ -72,8 +72,8 @@ bool isEnd(std::string_view field, const std::string& end) {
     return field == end || (field.starts_with(kMapped) && field.substr(std::strlen(kMapped)) == end);
 }
 
-/// Returns true if the process has the socket `link` open. A user can have very many open files, so the search stops at the
-/// deadline.
+/// Returns true if the process has the socket `link` open. A search through very many open files can take long, so the search
+/// stops at the deadline.
 bool hasOpen(const fs::path& process, const std::string& link, const Deadline& deadline) {
     std::error_code error;
     for (fs::directory_iterator entry(process / "fd", error), end; !error && entry != end && !deadline.passed();

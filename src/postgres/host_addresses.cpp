@@ -63,7 +63,7 @@ Result<std::vector<std::string>> hostAddresses(const std::string& host, const De
     }
     if (state == EAI_INPROGRESS) {
         if (::gai_cancel(&question->block) != EAI_CANCELED)
-            (void)question.release(); // do not free the question, because glibc's thread still writes to the question
+            (void)question.release(); // do not free `question`, because glibc's thread still writes to `*question`
         return Error{ErrorCode::TimedOut,
                      fmt::format("the name servers did not give the address of '{}' in time; check /etc/resolv.conf",
                                  printable(host, 300))};

@@ -38,8 +38,8 @@ struct PostgresRows {
     std::vector<std::vector<std::optional<std::string>>> rows; ///< each value as a text; nullopt stands for NULL
 };
 
-/// Holds a connection to PostgreSQL. No function of PostgresConnection waits longer than its time limit. The server sends times
-/// in UTC and in ISO format. Statements must name the schema of each table.
+/// Holds a connection to PostgreSQL. No function of PostgresConnection waits longer than the time limit of the function. The
+/// server sends times in UTC and in ISO format. Statements must name the schema of each table.
 class PostgresConnection {
 public:
     /// Connects to the server. The error is ConfigInvalid if a certificate or a key cannot be used. The error is Denied if the

@@ -12,8 +12,8 @@ TEMPORARY = {"Busy", "Draining", "SystemdFailed", "Internal", "PidGone", "Unreac
 class Refused(Exception):
     """Is raised when pinfoldd or the bus has answered with an error.
 
-    `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request can succeed
-    later on this node. `temporary` is False if this node would refuse the same request again. A different node can possibly accept
+    `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if this node can accept the
+    same request at a later time. `temporary` is False if this node would refuse the same request again. A different node can possibly accept
     the request. Errors of the bus are temporary, except AccessDenied. The bus lets only root and the members of pinfold-admin pass a
     process to pinfoldd."""
 
@@ -48,7 +48,7 @@ class Pinfold:
         return int(number), str(unit)
 
     def set_limits(self, key, timeout=60, **limits):
-        """Changes limits of a live job. Returns the limits of the job after the change."""
+        """Gives new limits to a live job. Returns the limits that the job has after the change."""
         return plain(self.call("SetLimits", "sa{sv}a{sv}", timeout, key, entries(limits), entries({})))
 
     def end_job(self, key, timeout=600, **report):

@@ -15,7 +15,7 @@ struct RunOptions : JobOptions {
     char** command = nullptr; ///< the command line of the job: a part of main()'s argv, with a null pointer at its end
 };
 
-/// Makes the request to pinfoldd from the options of pinfold-run.
+/// Converts the options of pinfold-run into the request that pinfold-run sends to pinfoldd.
 WrappedCommand wrappedCommand(const RunOptions& options);
 
 /// Reads the command line. If argv[0] is not pinfold-run, the program has no options, and all arguments are the command. The

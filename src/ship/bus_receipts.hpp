@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Gets receipts from pinfoldd over D-Bus. BusReceipts connects to the bus at the first call, and again after an error of the
-/// connection. BusReceipts never starts pinfoldd, so a pinfoldd that an administrator has stopped stays stopped.
+/// connection. BusReceipts never starts pinfoldd, because an administrator has possibly stopped pinfoldd on purpose.
 class BusReceipts : public NodeReceipts {
 public:
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) override;

@@ -28,7 +28,7 @@ public:
     /// Returns the sequence up to which the archive has all receipts of the epoch. The result is 0 if the archive does not know
     /// the epoch. position() can return every error of PostgresConnection::connect() and of PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
-    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
+    /// Stores the receipts of `lot`, and then returns the same number as position(). The error is InvalidArgument if receipts
     /// between the archive's position and the first receipt of `lot` are missing. put() can fail with the same errors as
     /// position(). If put() fails, it is possible that the archive has stored the receipts of `lot`.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;

@@ -20,8 +20,8 @@ Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std:
         if (receipt.epoch != epoch || !receipt.sequence || *receipt.sequence <= lot.last)
             break;
         auto text = encodeForStore(receipt);
-        // If a lot contains a profile of more than Profile::kMostBytes, the archive refuses the lot. A profile can be larger than
-        // Profile::kMostBytes only if somebody has changed the history.
+        // If a lot contains a profile of more than Profile::kMostBytes bytes, the archive refuses the lot. A profile can be
+        // larger than Profile::kMostBytes only if somebody has changed the history.
         auto profile = receipt.profile.size() <= Profile::kMostBytes ? receipt.profile : std::string();
         bytes += text.size() + kBytesAsText * profile.size();
         if (bytes > Lot::kMostBytes && !lot.receipts.empty())

@@ -28,7 +28,7 @@ struct Lot {
 };
 
 /// Makes a Lot from the receipts at the beginning of `receipts`. `first` is the lowest sequence that a receipt of the Lot can
-/// have. The Lot ends before the first receipt that has no sequence, or whose epoch is not `epoch`. The Lot ends before a receipt
+/// have. The Lot ends before the first receipt that has no sequence or belongs to another epoch. The Lot ends before a receipt
 /// whose sequence is not higher than the sequence of the preceding receipt. A Lot with several receipts never exceeds
 /// Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);

@@ -90,7 +90,7 @@ public:
                     [this] { report(); }, BootClock::now, RealClock::now}) {}
 
     [[noreturn]] void run() {
-        writeMetrics(); // the file may have the metrics of an earlier run, which had another configuration
+        writeMetrics(); // the file possibly contains the metrics of an earlier run with another configuration
         std::optional<EventsWatch> watch;
         while (true) {
             if (!watch) {

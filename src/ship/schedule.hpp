@@ -13,14 +13,14 @@ namespace pinfold {
 class Schedule {
 public:
     static constexpr Microseconds kFirst = 2s; ///< the longest time from the start of pinfold-ship to the first lot of receipts
-    /// The longest time after which pinfold-ship sends a new receipt, if the archive answers.
+    /// If the archive answers, a new receipt waits at most the time kLongest before pinfold-ship sends the receipt.
     static constexpr Microseconds kLongest = 60s;
     /// If no receipt has come for the time kHeartbeat, pinfold-ship sends a Lot without receipts.
     static constexpr Microseconds kHeartbeat = 5min;
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
-    /// The longest time between a failed call of pinfoldd and the next attempt. kMostLocalRetry is shorter than kMostRetry,
-    /// because only one pinfold-ship calls pinfoldd, but many nodes call the archive.
+    /// The longest time between a failed call of pinfoldd and the next attempt. Only one pinfold-ship calls a pinfoldd, but many
+    /// nodes call the archive. Attempts to call pinfoldd can therefore be more frequent than attempts to call the archive.
     static constexpr Microseconds kMostLocalRetry = 30s;
 
     /// `random` returns numbers from 0 to 1.
@@ -29,16 +29,16 @@ public:
     /// Call waiting() when receipts wait to be sent. pinfold-ship sends the next lot of receipts at most kLongest after the call
     /// of waiting().
     void waiting(BootTime now);
-    /// Call urgent() when some of the waiting receipts should be sent at once.
+    /// Call urgent() when pinfold-ship should immediately send some of the waiting receipts.
     void urgent(BootTime now);
-    /// Call succeeded() when the archive has stored a Lot. If `more` is true, pinfold-ship sends the next lot of receipts at
-    /// once.
+    /// Call succeeded() when the archive has stored a Lot. If `more` is true, pinfold-ship immediately sends the next lot of
+    /// receipts.
     void succeeded(BootTime now, bool more);
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when the cause of the last failure has possibly ended. After retry(), pinfold-ship tries to send receipts
-    /// again immediately.
+    /// Call retry() when the problem that caused the last failure is possibly solved. After retry(), pinfold-ship immediately
+    /// tries to send receipts again.
     void retry(BootTime now);
 
     /// Returns the time at which pinfold-ship must send the next lot of receipts.

@@ -73,12 +73,12 @@ Result<void> Shipment::locate() {
     located_ = true;
     // If somebody has restored an older copy of the history, the archive's position can be above all sequences of the node. After
     // somebody has restored an older history, new receipts get sequences that the archive already has. Shipment must send the new
-    // receipts, although their sequences are below the archive's position.
+    // receipts, even if the archive already has receipts with higher sequences.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
     return {};
 }
 
-/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship has missed the
+/// Reports that change a receipt are rare, and usually come a few seconds after the job's end. If pinfold-ship has missed the
 /// change of a receipt, the receipt is most probably one of the newest receipts.
 Result<void> Shipment::sendRecentAgain() {
     if (recentSent_)

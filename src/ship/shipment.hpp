@@ -13,7 +13,7 @@
 namespace pinfold {
 
 /// Sends the node's receipts to the archive, one Lot after the other. The next lot begins with the first receipt that the archive
-/// does not have. At the beginning and after each error, Shipment asks up to which sequence the archive has all receipts.
+/// does not have. At the beginning and after each error, Shipment asks the archive which receipts the archive already has.
 /// Shipment works even after a lost answer, and even if the archive was restored from a backup.
 class Shipment {
 public:
@@ -55,15 +55,15 @@ public:
     /// after a restart of pinfoldd, because somebody has possibly restored an older copy of pinfoldd's history.
     void relocate() { located_ = false; }
 
-    /// Sends the next new receipts to the archive, but not more than fit into one lot. If there are no new receipts, Shipment
-    /// sends an empty lot to tell the archive that the node is alive. As long as the node has never had a receipt, Shipment only
-    /// asks the archive for a position, to find out whether the archive would accept receipts.
+    /// Sends one lot with the next new receipts to the archive. If there are no new receipts, Shipment sends an empty lot to tell
+    /// the archive that the node is alive. If the node has never had a receipt, Shipment sends no lot, but asks the archive for a
+    /// position. The archive's answer shows whether the archive would accept receipts.
     Step step();
 
-    /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an
-    /// error.
+    /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false if the last
+    /// call of step() returned a failure, or if the node does not answer.
     bool hasFailedJob();
-    /// Returns the number of receipts that are not in the archive, as far as Shipment knows.
+    /// Returns how many of the receipts that Shipment knows are not in the archive.
     std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }
 
 private:

@@ -45,7 +45,7 @@ void Shipper::turn() {
         return;
     look_.reset();
     const auto step = parts_.shipment.step();
-    const auto now = parts_.bootTime(); // the clock is read again, because step() can take a minute
+    const auto now = parts_.bootTime(); // step() can take a minute, so an earlier reading of the clock is too old
     if (step.failure)
         parts_.schedule.failed(now,
                                step.failure->side == Shipment::Side::Node ? Schedule::kMostLocalRetry : Schedule::kMostRetry);

@@ -13,11 +13,11 @@
 namespace pinfold {
 
 /// Reacts to the events of pinfoldd, and sends a Lot at each time that Schedule chooses. Shipper itself never waits. The caller
-/// of Shipper waits until the time that next() returns.
+/// of Shipper calls next() and waits until the returned time.
 class Shipper {
 public:
-    /// After the first event, Shipper collects further events until the time kLook is over. When kLook is over, Shipper asks
-    /// pinfoldd whether one of the new receipts belongs to a failed job.
+    /// After the first event, Shipper collects further events for the time kLook. After the time kLook, Shipper asks pinfoldd
+    /// whether one of the new receipts belongs to a failed job.
     static constexpr Microseconds kLook = 1s;
 
     struct Parts {

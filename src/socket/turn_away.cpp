@@ -22,10 +22,9 @@ constexpr std::chrono::milliseconds kPatience{100};
 // connections. If turnAway() leaves connections unanswered, systemd starts pinfoldd again for these connections.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Returns true if the packet is a request to end a job, and the wrapper did not set toldOfRefusal. A wrapper of an older
-/// version ends after any answer, even if processes of the wrapper's job are left. turnAway() sends no answer to a wrapper of
-/// an older version. When pinfoldd ends without an answer, the connection closes, and the wrapper of the older version sends
-/// its request again.
+/// Returns true if the packet is a request to end a job and does not set toldOfRefusal. A wrapper of an older version ends after
+/// any answer, even if processes of the wrapper's job are left. turnAway() sends no answer to a wrapper of an older version. When
+/// pinfoldd ends without an answer, the connection closes, and the wrapper of the older version sends its request again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
@@ -33,7 +32,7 @@ bool takesRefusalForTheEnd(std::string_view packet) {
 }
 
 /// Waits until the wrapper's request has come. If pinfoldd closed the connection without reading the request, the kernel would
-/// reset the connection. After a reset, the wrapper could not read the answer.
+/// reset the connection. If the kernel reset the connection, the wrapper could not read the answer.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};
@@ -53,8 +52,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. Closing a socket can take long, because the kernel closes the descriptors
-    // in all unread messages, too. A process can end before the kernel has closed the descriptors of the process.
+    // The sockets stay open until the process ends. Closing a socket can take long, because the kernel also closes the
+    // descriptors in all unread messages. A process can end before the kernel has closed the descriptors of the process.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

@@ -28,7 +28,7 @@ UniqueFd acceptWrapper(int listener);
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
 /// Sends the reply. The reply is the only packet that pinfoldd sends over the connection. sendWrapperReply() ignores errors,
-/// because the program that sent the request can end before the reply.
+/// because the program that sent the request has possibly ended already.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

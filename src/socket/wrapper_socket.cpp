@@ -87,15 +87,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection. closeConnection() uses a thread if closing the socket can take long. Closing a socket can take long
-/// if unread messages contain descriptors, because the kernel closes these descriptors, too.
+/// Closes the connection. closeConnection() uses a thread if closing the socket can take long. Closing a socket can take long if
+/// unread messages contain descriptors, because the kernel also closes these descriptors.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
 /// Returns the descriptor if it is a pidfd. The code in src/core opens and closes pidfds in the event loop's thread. The event
-/// loop's thread must not wait. Closing a pidfd never waits, but closing a file of a user can wait.
+/// loop's thread must not wait. close(2) never blocks for a pidfd, but can block for another descriptor that a user has sent.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};

@@ -25,9 +25,9 @@ namespace {
 constexpr Microseconds kCreatePatience = 90s;
 constexpr Microseconds kSuspendPatience = 2s;
 constexpr Microseconds kRetryInterval = 100ms;
-// If pinfoldd cannot run, each attempt to connect starts pinfoldd, and pinfoldd ends again. DaemonLink waits between two
-// attempts, so that pinfoldd does not start too often. A restarted pinfoldd waits only ten seconds for a supervisor's report
-// about a job's end. DaemonLink must try to connect at least once in ten seconds.
+// If pinfoldd fails soon after each start, each attempt to connect starts pinfoldd again. DaemonLink waits between two attempts,
+// so that pinfoldd does not start too often. A restarted pinfoldd waits only ten seconds for a supervisor's report about a job's
+// end. DaemonLink must try to connect at least once in ten seconds.
 constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run gives up after the usual time of a restart.
@@ -151,8 +151,8 @@ void DaemonLink::attempt() {
 }
 
 void DaemonLink::receive() {
-    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would add 64 KiB to the
-    // supervisor's stack. Memory that the stack has once used stays in use until the supervisor ends.
+    // With MSG_TRUNC, recv(2) returns the length of the whole packet. If receive() had a buffer for the largest packet, the
+    // supervisor's stack would need 64 KiB more. Memory that the stack has once used stays in use until the supervisor ends.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;

@@ -25,9 +25,9 @@ struct Patience {
 };
 
 /// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
-/// recognizes the repeated request. An older pinfoldd may not know the identity of a job. While packages are upgraded, the old
-/// pinfoldd runs for some time after the programs that call pinfoldd are new. If pinfoldd does not know the form of a request
-/// with an identity, DaemonLink sends the request again without the identity.
+/// recognizes the repeated request. Some older versions of pinfoldd do not understand requests that contain the identity of a
+/// job. During an upgrade of packages, new programs can call an old pinfoldd for some time. If pinfoldd does not know the form of
+/// a request with an identity, DaemonLink sends the request again without the identity.
 class DaemonLink {
 public:
     /// `path` must never come from the environment, because the job controls the environment. A job could start a false
@@ -51,7 +51,7 @@ public:
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Continues the request as far as possible without waiting. Returns the outcome of the request, or nullopt if the outcome
+    /// Continues the request as far as possible, and never waits. Returns the outcome of the request, or nullopt if the outcome
     /// is not known yet. The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
@@ -60,14 +60,14 @@ public:
     /// `patience` has passed.
     Result<WrapperReply> wait(const Patience& patience = {});
 
-    /// Returns the descriptor that the caller should poll before the next call of advance(). The descriptor is -1 if the caller
-    /// should wait only for the time-out.
+    /// Returns the descriptor that the caller should poll before the next call of advance(). If DaemonLink has no connection, the
+    /// descriptor is -1, and poll(2) only waits for the time-out to pass.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
     /// Returns the time-out for poll(2) in milliseconds, or -1 if no time limit is set.
     int timeoutMs() const;
 
-    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller does not accept pinfoldd's answer
-    /// and wants to repeat the request.
+    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() to repeat the request after an answer that the
+    /// caller does not accept.
     void askAgain();
 
     /// Returns true if pinfoldd has not read the request.
@@ -85,7 +85,7 @@ private:
 
     std::string path_;
     std::string packet_;
-    std::string forOlder_; ///< the packet for a pinfoldd that does not know the identity; empty if packet_ has no identity
+    std::string forOlder_; ///< the request without the job's identity; empty if packet_ contains no identity
     std::array<int, 3> descriptors_{-1, -1, -1};
     UniqueFd socket_;
     std::optional<Result<WrapperReply>> outcome_;
@@ -93,7 +93,7 @@ private:
     MonotonicTime begun_{};
     Microseconds interval_{}; ///< the time until the next attempt
     Microseconds patience_{};
-    MonotonicTime nextAttempt_{}; ///< the time of the next attempt, while there is no connection
+    MonotonicTime nextAttempt_{}; ///< the time of the next attempt to connect; has no meaning during a connection
 };
 
 } // namespace pinfold

@@ -23,8 +23,8 @@ void say(const std::string& line) {
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
-    // With a single write(2), the line does not mix with the job's output. say() ignores an error of write(2), because there is
-    // no other place for a message.
+    // A single write(2) writes the whole line, so no output of the job can get into the middle of the line. say() ignores an
+    // error of write(2), because there is no other place for a message.
     (void)!::write(STDERR_FILENO, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Writes one line to standard error. The job writes to the same standard error. Drops the line if standard error does not
-/// accept the line within 0.3 s. Cuts the line after 4096 bytes.
+/// Writes one line to standard error. say() and the job write to the same standard error. Drops the line if standard error does
+/// not accept the line within 0.3 s. Cuts the line after 4096 bytes.
 void say(const std::string& line);
 
 /// After sayAs(), the lines of say() begin with `program` and not with "pinfold-run". `program` must point to a text that exists

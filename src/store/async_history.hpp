@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Gives the event loop access to history.db. Background threads (Lane::HistoryWrite and Lane::HistoryRead) read and write
-// history.db, and the event loop's thread gets the results.
+// history.db, and pass the results to the event loop's thread.
 #pragma once
 
 #include "base/clock.hpp"

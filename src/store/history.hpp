@@ -27,9 +27,9 @@ struct ReceiptFilter {
     /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with the id
     /// `before`. If the receipt with the id `before` no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
-    std::uint32_t limit = 100; ///< the maximum number of receipts, 1 to 10000
-    /// Contains the result of the job, as a word of toString(JobResult). If toString(JobResult) never returns the word, no
-    /// receipt matches.
+    std::uint32_t limit = 100; ///< list() returns at most `limit` receipts; 1 to 10000
+    /// Contains the result of the job, as a word of toString(JobResult). If `result` contains a different word, list() returns no
+    /// receipt.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before its first dot
     bool leftoversOnly = false;                ///< list() returns only jobs that left processes behind
@@ -39,7 +39,7 @@ struct ReceiptFilter {
     /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
     /// sequence comes first.
     std::optional<std::uint64_t> after = {};
-    /// Names the epoch of the sequence in `after`. If the history's epoch is not `epoch`, list() uses 0 in place of `after`.
+    /// Contains the epoch of the sequence in `after`. If the history's epoch is not `epoch`, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
     bool profiles = false; ///< true if list() should read Receipt::profile
 
@@ -56,7 +56,8 @@ struct ClockReading {
 /// site's archive.
 struct KeepUnsent {
     std::filesystem::path sentFile; ///< the file in which pinfold-ship stores its SentPosition
-    /// If the database's pages in use have more than maxBytes bytes in total, vacuum() treats unsent receipts like sent receipts.
+    /// If the used pages of the file have more than `maxBytes` bytes in total, vacuum() treats unsent receipts like sent
+    /// receipts.
     std::uint64_t maxBytes = 0;
 };
 
@@ -73,10 +74,10 @@ struct Retention {
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
-/// Asks pinfoldd to remove receipts at once. If `retention` lacks a limit, pinfoldd uses the limit in its configuration.
+/// Asks pinfoldd to remove receipts immediately. If `retention` lacks a limit, pinfoldd uses the limit in its configuration.
 struct VacuumRequest {
     Retention retention = {};
-    bool dryRun = false; ///< the request removes nothing, and only asks what would be removed
+    bool dryRun = false; ///< true if pinfoldd should only report what the request would remove
 };
 
 struct Vacuumed {
@@ -101,18 +102,19 @@ struct HistoryInfo {
 /// Holds the row of a running job in the table `live`.
 struct LiveRow {
     std::string bootId; ///< the id of the boot in which the job runs
-    Receipt receipt;    ///< the receipt that the job gets if the node goes down now
+    Receipt receipt;    ///< the receipt that the job gets if the node goes down during the job
 
     bool operator==(const LiveRow&) const = default;
 };
 
-/// Contains the jobs that have no receipt yet. Two members contain times at which the node was certainly up.
+/// Contains the jobs that have no receipt yet. The members `lastVacuum` and `newestEnd` contain times at which the node was
+/// certainly up.
 struct LiveTable {
     struct Sign {
         std::string bootId;
         RealTime time{};
     };
-    std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
+    std::vector<LiveRow> rows = {};         ///< jobs of this boot and of earlier boots, in the order of the receipts' ids
     std::optional<Sign> lastVacuum = {};    ///< the time at which vacuum() last stored a clock reading
     std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job in the history ended
 };
@@ -150,9 +152,10 @@ public:
     ~History();
 
     /// Writes all changes in one transaction. The transaction is durable when write() returns. If a receipt with the same id is
-    /// stored already, write() does not change the stored receipt. A receipt is sometimes stored already, because pinfoldd writes
-    /// the receipts of some jobs again after a crash. The result contains the stored receipts, with sequence and epoch, in the
-    /// order of `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
+    /// stored already, write() does not change the stored receipt. The history can contain a receipt before the call of write(),
+    /// because pinfoldd writes the receipts of some jobs again after a crash. The result contains the stored receipts, with
+    /// sequence and epoch, in the order of `changes.receipts`. A job is live from `started` until its receipt is written, and
+    /// cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that write() has marked as live.
     Result<LiveTable> live() const;
@@ -162,7 +165,7 @@ public:
     /// Returns Receipt::profile of the receipt with the given id. The result is empty if the receipt has no profile or does not
     /// exist.
     Result<std::string> profile(const std::string& id) const;
-    /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
+    /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if the history has no such key.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
     /// Returns how many of the history's sequences are higher than the sequence in `sentFile` (see SentPosition). The sequence of
@@ -174,15 +177,16 @@ public:
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). vacuum() returns at most 2 *
     /// `maxRows` free pages of the file to the file system. vacuum() first removes receipts that are too old. If the file is
-    /// still too large, vacuum() removes the oldest receipts of the user who has the most receipts. If Retention::unsent is set
-    /// and the file has at most KeepUnsent::maxBytes bytes, vacuum() keeps the receipts that are not in the archive. The function
+    /// still too large, vacuum() removes the oldest receipts of the user who has the most receipts. If Retention::unsent is set,
+    /// vacuum() keeps unsent receipts while the used pages of the file have at most KeepUnsent::maxBytes bytes. The function
     /// vacuum() can remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some
     /// 10 ms to remove 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100
     /// receipts. After an error, vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
-    /// Returns what repeated calls of vacuum() would remove until the history no longer exceeds `retention`. The function
-    /// tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the transaction,
-    /// nobody else can write to the history. If tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
+    /// Returns the total result that repeated calls of vacuum() would have. In one transaction, tryVacuum() removes receipts
+    /// until the history no longer exceeds `retention`. tryVacuum() always rolls the transaction back, so the history keeps all
+    /// receipts. During the transaction, nobody else can write to the history. If tryVacuum() needs longer than `patience`,
+    /// tryVacuum() fails with TimedOut.
     Result<Vacuumed> tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience);
 
 private:
