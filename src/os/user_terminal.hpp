@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Returns "pts/3", "tty1" or "ttyS0" for a device number as in ProcessInfo::terminal. Returns an empty text if `device` is 0, or
-/// if the device is not a user's terminal.
+/// Returns the terminal's name, for example "pts/3", "tty1" or "ttyS0". `device` is a device number as in ProcessInfo::terminal.
+/// Returns an empty text if `device` is 0, or if the device is not a user's terminal.
 std::string terminalName(std::uint32_t device);
 
 /// Writes a line to a terminal. writeToTerminal() fails if the terminal does not belong to `owner`. After a terminal was closed,

@@ -29,9 +29,9 @@ constexpr const char* kSettings = "-c default_transaction_read_only=off -c defau
                                   " -c local_preload_libraries= -c tcp_user_timeout=0 -c jit=off"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
-/// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value.
-/// connectParameters() passes the host's address to libpq, so libpq does not ask the name servers. libpq compares the host's
-/// name with the server's certificate, although libpq connects to the address.
+/// Returns the parameters for PQconnectStartParams(). The result lacks the parameters whose value is empty. connectParameters()
+/// passes the host's address to libpq, so libpq does not ask the name servers. libpq connects to the address, but compares the
+/// host's name with the server's certificate.
 std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server, const std::string& address) {
     std::vector<std::pair<const char*, std::string>> list{
         {"host", server.host},       {"hostaddr", address},     {"port", std::to_string(server.port)},
@@ -194,8 +194,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // While libpq still sends the statement, await() already reads the server's answer. The server sometimes stops reading
-        // the statement until await() has read a part of the answer.
+        // While libpq still sends the statement, await() already reads the server's answer. The server sometimes reads the rest
+        // of the statement only after await() has read a part of the answer.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

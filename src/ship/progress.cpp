@@ -22,7 +22,8 @@ std::string timeText(RealTime time) {
     return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(time.time_since_epoch() / 1s)));
 }
 
-/// Makes the failure's message printable, because the message comes from a library or from the server.
+/// Returns the failure's message in printable form. The message can contain control characters, because a library or the server
+/// wrote the message.
 std::string reason(const Shipment::Failure& failure) { return printable(failure.error.message, 500); }
 
 bool sameKind(const Shipment::Failure& a, const Shipment::Failure& b) {

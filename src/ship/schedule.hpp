@@ -26,8 +26,8 @@ public:
     /// `random` returns numbers from 0 to 1.
     Schedule(BootTime now, std::function<double()> random);
 
-    /// Call waiting() when receipts wait to be sent. pinfold-ship sends the next lot of receipts at most kLongest after the call
-    /// of waiting().
+    /// Call waiting() when receipts wait to be sent. pinfold-ship sends the next lot of receipts within the time kLongest after
+    /// the call of waiting().
     void waiting(BootTime now);
     /// Call urgent() when pinfold-ship should immediately send some of the waiting receipts.
     void urgent(BootTime now);

@@ -30,7 +30,7 @@ namespace {
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request immediately after
-/// connect(2). If a wrapper does not send its request in time because the node is busy, the wrapper connects again.
+/// connect(2). If the node is too busy for a wrapper to send its request in time, the wrapper connects again.
 constexpr Microseconds kSilence = 1s;
 constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.

@@ -86,7 +86,8 @@ bool send(int socket, const std::string& packet, const std::array<int, 3>& descr
     return ::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
 }
 
-/// Returns the packet of the request without the job's identity. If the request has no identity, the result is empty.
+/// Removes the job's identity from the request, and returns the packet of this request. If the request has no identity, the
+/// result is empty.
 template <class Request> std::string packetWithoutIdentity(Request request) {
     if (request.identity == JobIdentity{})
         return {};
