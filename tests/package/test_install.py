@@ -19,7 +19,7 @@ def etc():
 
 @pytest.fixture(scope="module", autouse=True)
 def before():
-    """Returns the contents of /etc before the package was installed."""
+    """Installs the package, and returns what /etc contained before the installation."""
     debs.purge()
     was = etc()
     debs.install("pinfold")

@@ -17,7 +17,7 @@ ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cach
 # systemd itself makes files for boots, units and journals in the directories of TRANSIENT.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
 
-# The files of OF_THE_BOX are in each box from its start, and no package contains the files.
+# The files of OF_THE_BOX are in each box before a test installs packages, and no package contains the files.
 OF_THE_BOX = ("/etc/pinfold-disposable", "/usr/libexec/pinfold-tests")
 
 
@@ -39,8 +39,8 @@ def accounts():
 
 
 def ours(names):
-    """Returns those of `names` that contain "pinfold", except the files of the box. A list from before the test would not help, because an earlier
-    test may have installed packages."""
+    """Returns the elements of `names` that contain "pinfold", but leaves out the files of the box. A comparison with a list from before the test
+    would miss what earlier tests have installed."""
     return {name for name in names if "pinfold" in name and not name.startswith(OF_THE_BOX)}
 
 

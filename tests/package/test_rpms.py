@@ -133,7 +133,7 @@ def node(nothing):
 
 
 def waiting(key):
-    """Starts a job that ends with status 3 when its standard input ends. finish() closes this input."""
+    """Starts a job that exits with status 3 as soon as the job's standard input is closed. finish() closes this input."""
     return start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
 
 

@@ -27,7 +27,7 @@ PACKAGES = ("pinfold", "libpam-pinfold", "pinfold-slurm")
 
 
 def start(key):
-    """Starts a job that ends with status 3 when its standard input ends. finish() closes this input."""
+    """Starts a job that exits with status 3 as soon as the job's standard input is closed. finish() closes this input."""
     return start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
 
 
@@ -47,7 +47,7 @@ def parts(value, names):
 @pytest.fixture
 def older():
     debs.purge()
-    shutil.rmtree(HISTORY.parent, ignore_errors=True)  # the rpm packages leave their history, which may be too new for the older version
+    shutil.rmtree(HISTORY.parent, ignore_errors=True)  # the history that removed rpm packages leave behind can be too new for the older version
     debs.install(*PACKAGES, of=debs.older)
     assert debs.installed() == dict.fromkeys(PACKAGES, debs.OLDER)
 
@@ -194,7 +194,7 @@ def test_no_job_of_slurm_is_lost_by_an_upgrade(cluster):
     directory.mkdir()
 
     def submit(name):
-        """Submits a job that ends with status 3 when end(name) is called."""
+        """Submits a job that runs until somebody calls end(name). The exit status of the job is 3."""
         os.mkfifo(directory / name)
         return slurm.submit(f"read line <{directory / name}; exit 3", "--output=/dev/null")
 
@@ -237,7 +237,7 @@ def test_no_job_of_slurm_is_lost_by_an_upgrade(cluster):
 
 
 def test_slurm_starts_and_ends_jobs_while_only_the_plugin_is_new(cluster):
-    """See test_jobs_start_and_end_while_only_the_programs_are_new. In the same time, Slurm loads the new plugin."""
+    """See test_jobs_start_and_end_while_only_the_programs_are_new. While the old pinfoldd still runs, Slurm loads the new plugin."""
     directory = Path("/run/plugin-of-slurm")
     directory.mkdir()
     for name in ("live", "between"):
@@ -316,8 +316,9 @@ def test_a_site_that_stopped_pinfoldd_for_good_keeps_it_so(older):
 
 
 def test_the_way_back(older):
-    """An older pinfoldd of the same sources takes over the live jobs and the history. Another older pinfoldd may refuse both. If it does, the newer
-    pinfoldd takes them over when it is installed again."""
+    """If the older package has the same sources as the newer package, the older pinfoldd takes over the live jobs and the history. The pinfoldd of an
+    earlier revision can refuse the jobs and the history. After such a refusal, the test installs the newer package again, and the newer pinfoldd
+    takes over the jobs and the history."""
     schema = schema_of_history()
     debs.install(*PACKAGES)
     job = start("back.1")

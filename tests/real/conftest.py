@@ -36,7 +36,7 @@ def nothing_left(request, batch_system):
 
 @pytest.fixture
 def unenforced():
-    """A container may have no memory controller."""
+    """The container can lack the memory controller, so a job must run even if pinfold cannot enforce all limits of the job."""
     for node in NODES:
         set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
     yield

@@ -31,7 +31,7 @@ systemctl daemon-reload
 systemctl start pbs
 """
 
-# PBS needs a name of the host with an address other than the loopback address. By default, the host name of a box without a network has only the
+# PBS cannot use a host name that has only the loopback address. By default, the host name of a box without a network has only the
 # loopback address.
 OWN_ADDRESS = """set -e
 ip address add 10.11.12.1/24 dev lo
@@ -54,14 +54,15 @@ INSTALL = [
 ]
 
 # The hook PRUNE releases chunks at a job's start. release_nodes() returns an object that refers to the job without raising the job's reference
-# count. The hook keeps the returned object. If the hook deleted the returned object, Python would free the job, which MoM still needs.
+# count. The hook keeps the returned object in the variable `rest`. If the hook deleted the returned object, Python would free the job,
+# which MoM still needs.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
     rest = event.job.release_nodes(keep_select="{kept}")
 """
 
-# This hook delays the launch of a job's script until the file exists. MoM ends a hook after 30 s.
+# This hook delays the launch of a job's script until the file `file` exists. MoM ends a hook after 30 s.
 WAIT = """import os, time, pbs
 event = pbs.event()
 if event.env["PBS_TASKNUM"] == "1":
@@ -117,8 +118,8 @@ def wait_back(node):
 
 @contextmanager
 def second_vnode(node):
-    """Gives the host a second vnode, `second`, with its own CPUs and memory. After the test, the vnode `second` stays offline, because PBS would
-    restore a deleted vnode."""
+    """Gives the host a second vnode, `second`, with its own CPUs and memory. After the test, the vnode `second` stays offline. The function does
+    not delete the vnode, because PBS would restore a deleted vnode."""
     lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
     if "state" not in vnode("second"):  # PBS prints an error if the vnode does not exist
         on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
@@ -141,8 +142,8 @@ def take_away(name, comment):
 
 @contextmanager
 def prune(kept):
-    """OpenPBS resizes a job at the job's start if the job tolerates the loss of nodes and a hook releases chunks of the job. The function prune()
-    installs a hook that releases all chunks except the chunks `kept`."""
+    """If a job tolerates the loss of nodes, a hook can release chunks of the job at the job's start. After this release, OpenPBS resizes the job. The
+    function prune() installs a hook that releases all chunks except the chunks `kept`."""
     with hook("prune", "execjob_launch", PRUNE.format(kept=kept), order=110):
         yield
 

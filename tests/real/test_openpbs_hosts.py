@@ -110,7 +110,7 @@ def test_the_usage_of_the_sister_host_arrives():
 def test_what_runs_on_a_host_that_is_given_back_is_gone_and_the_job_goes_on():
     job = Job("/opt/pbs/bin/pbsdsh -n 1 -- " + WAITS.format(4744), *BOTH)
     job.wait_file(f"{job.id}.runs")
-    # The server rejects pbs_release_nodes until it knows that the job runs, so the test repeats the command.
+    # The server rejects pbs_release_nodes until the server knows that the job runs, so the test repeats the command.
     wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "node2", check=False).returncode == 0, "node2 is given back")
     wait_until(lambda: job.key not in ask("node2", "live_jobs"), "the job is over on node2")
     print(job.shown()["exec_vnode"], outcome(job.receipt("node2")), job.receipt("node2")["leftover_commands"])
@@ -158,7 +158,7 @@ def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second
               "-l", "select=1:ncpus=1:mem=100mb:vnode=node1+1:ncpus=1:mem=150mb:vnode=node2+1:ncpus=1:mem=250mb:vnode=second")
     job.wait_file(f"{job.id}.runs")
     assert (limits(job)["memory_max"], limits(job, "node2")["memory_max"]) == (100 << 20, 400 << 20)
-    # The server rejects pbs_release_nodes until it knows that the job runs, so the test repeats the command.
+    # The server rejects pbs_release_nodes until the server knows that the job runs, so the test repeats the command.
     wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "second", check=False).returncode == 0, "the vnode is given back")
     wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
     print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])

@@ -341,8 +341,8 @@ def test_the_least_limits_are_enough_for_the_hook(unenforced):
 @pytest.mark.parametrize("limit, variables", [("cput", 0), ("cput", 4000), ("pcput", 0), ("vmem", 0), ("pvmem", 0), ("file", 0)])
 def test_a_limit_that_the_owner_lowers_takes_no_task_out_of_the_job(monkeypatch, limit, variables):
     """When MoM runs the hook for a task, the job's limits apply to the hook. The owner of a running job could lower the job's limits so far that the
-    hook cannot run. If the hook does not run for a task, pinfold does not move the task into the job. With a large environment, the hook takes long
-    to start."""
+    hook cannot run. If the hook does not run for a task, pinfold does not move the task into the job. With a large environment, the start of the hook
+    takes a long time."""
     for number in range(variables):
         monkeypatch.setenv(f"LARGE_{number}", "x")
     job = Job("""touch $HOME/$PBS_JOBID.runs

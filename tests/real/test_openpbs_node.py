@@ -42,7 +42,7 @@ def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
         job.wait()
     runs = [job.shown()["run_count"] for job in jobs]
     print("run_count", runs)
-    assert max(runs) <= 3, runs  # the scheduler may have started some jobs before it knew of the drain
+    assert max(runs) <= 3, runs  # the scheduler can have started some jobs before the scheduler knew of the drain
     assert [outcome(job.receipt("node1")) for job in jobs] == [("exited", 0, None)] * len(jobs)
 
 
@@ -74,12 +74,12 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
 @pytest.mark.parametrize("asks, small", [("select=1:ncpus=1:vmem=16mb", "vmem=16384kb"), ("pvmem=16mb", "pvmem=16mb"),
                                          ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb"), ("cput=1", "cput=1"), ("pcput=9", "pcput=9")])
 def test_no_job_starts_whose_limits_the_hook_cannot_run_under(asks, small):
-    """The limits of these jobs also apply to the hook, which cannot run with so little address space, file size or CPU time. OpenPBS would start the
-    job even if the hook cannot run. The job would then run outside of its scope."""
+    """The limits of a job also apply to the hook. The hook cannot run with the small limits of these jobs. If pinfold did not refuse such a job,
+    OpenPBS would start the job without the hook, and the job would run outside of a scope."""
     job = Job("grep ^0: /proc/self/cgroup", "-l", asks)
     refusal = f"Job;{job.id};pinfold: {small} is too small for the hook"
     wait_until(lambda: any(refusal in line for node in NODES for line in openpbs.mom_log(node)), "MoM's log has the refusal")
-    job.wait_state("H")  # the server never answers a qdel that arrives while it starts the job
+    job.wait_state("H")  # the server never answers a qdel that arrives while the server starts the job
     assert not job.out.exists() and not any("offline" in vnode(node)["state"] for node in NODES)
     job.delete()
     job.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""tests/container/test_openpbs.py uses a stand-in for MoM. This file tests that the real MoM behaves like the stand-in, and checks MoM's log of
-all earlier tests."""
+"""tests/container/test_openpbs.py uses a stand-in for MoM. This file tests that the real MoM behaves like this stand-in. One test
+checks what all earlier tests have written to MoM's log."""
 
 import re
 import tempfile

@@ -157,8 +157,8 @@ def wait_back(name):
 
 def sent_back(job):
     """Returns the prologue's messages about the refused batch job. The prologue does not run for a job that pbs_mom itself refuses. start_count
-    includes even the starts that pbs_mom itself refuses. pbs_mom sends its status every 45 s. Until the server has the new status, it sends a job in
-    each scheduler cycle, and pbs_mom refuses the job."""
+    includes even the starts that pbs_mom itself refuses. pbs_mom sends its status every 45 s. Until the server has the new status, the server
+    sends a job in each scheduler cycle, and pbs_mom refuses the job."""
     said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
     return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
 

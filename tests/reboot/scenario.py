@@ -72,8 +72,8 @@ def states_of_all(boot):
 
 
 def write(path, text):
-    """Writes a file that survives a reset. The function does not call sync(2), because sync(2) would write pinfoldd's files. pinfoldd itself must
-    write its files to the disk before the reset."""
+    """Writes a file that survives a reset. The function does not call sync(2), because sync(2) would write the files of all programs to the disk.
+    pinfoldd itself must write pinfoldd's files to the disk before the reset."""
     with path.open("w") as file:
         file.write(text)
         file.flush()

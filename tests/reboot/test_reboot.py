@@ -22,8 +22,8 @@ def after(boot):
 
 
 def of(boot, kind):
-    """Returns the receipts of the jobs with this boot and kind. The result maps the key of the job to the receipt. Each job has at most one
-    receipt."""
+    """Returns the receipts of the jobs that belong to this boot and this kind. The result maps the key of the job to the receipt. Each job has at
+    most one receipt."""
     found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
     assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
     return {receipt["key"]: receipt for receipt in found}

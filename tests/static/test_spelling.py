@@ -10,7 +10,7 @@ import pytest
 from project_files import TOP, every_file, name
 
 HERE = TOP / "tests/static"
-# The test does not check words.txt and the corpora. Fuzzers and mutations have made parts of the corpora.
+# The test does not check words.txt and the corpora. Fuzzers and random mutations have changed some files of the corpora.
 FILES = [path for path in every_file() if "corpus" not in path.parts and path != HERE / "words.txt"]
 
 

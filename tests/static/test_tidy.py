@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that clang-tidy reports no problem in the sources that a change touches. clang-tidy needs about five seconds for a source. With its analyzer,
-clang-tidy needs 10 to 15 seconds. To save time, the test checks only a few sources, without the analyzer. Because each change touches different
-sources, the test sooner or later checks all sources.
+clang-tidy needs 10 to 15 seconds for a source. To save time, the test checks only a few sources, without the analyzer. Because each change touches
+different sources, the test sooner or later checks all sources.
 
 The test compares the sources with the revision PINFOLD_TIDY_BASE. By default, PINFOLD_TIDY_BASE is the first parent of HEAD. If PINFOLD_TIDY_BASE is
 "none", the test treats all sources as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If PINFOLD_TIDY_MOST is
@@ -35,7 +35,7 @@ def sources():
 
 
 def touched(every):
-    """Returns the sources that the change has touched. Also returns a source if the change has touched the header of the same name. Returns all
+    """Returns the sources that the change has touched, and the sources for which the change has touched the header of the same name. Returns all
     sources if the change has touched no source and no header, or if git does not know the change."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every

@@ -59,25 +59,26 @@ public:
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Reads the cgroup's file cgroup.freeze, and freezes or thaws the cgroup.
     void applyFreeze(const std::string& cgroup);
-    /// Kills processes as the kernel does if pinfoldd has written to cgroup.kill files. Returns true if a process was killed.
+    /// Kills the processes of each cgroup to whose file cgroup.kill pinfoldd has written. Returns true if a process was killed.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
     // A test sets the following members to cause faults of the fake systemd. nextStartFaults contains the outcomes of the next
     // requests to start a unit. nextStopFaults contains the outcomes of the next requests to stop a unit.
-    std::deque<SystemdError> nextStartFaults; ///< each element makes one start fail with this error
+    std::deque<SystemdError> nextStartFaults; ///< the next request to start a unit fails with the first element
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false; ///< the next start of a unit succeeds, but the caller gets NoReply
     bool startWithoutMoving = false;  ///< the caller of a start gets "done", but no process moves into the scope
-    std::map<std::string, SystemdError> propertyFaults; ///< maps a unit to the error of SetUnitProperties
+    std::map<std::string, SystemdError> propertyFaults; ///< maps a unit to the error with which SetUnitProperties fails
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
     int earlyFreezeAnswers = 0; ///< how many calls of freeze() get the answer "done" before the unit is frozen
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
-    bool holdLists = false; ///< listUnits() gets no answer before releaseLists(); the answer has the units that existed at the
-                            ///< time of the call
+    /// If holdLists is true, listUnits() gets no answer before releaseLists(). The answer has the units that existed when
+    /// somebody called listUnits().
+    bool holdLists = false;
     void releaseLists();
     bool shutDown = false;                           ///< PID 1 has begun a shutdown, but has not told pinfoldd yet
     std::map<std::string, std::string> activeStates; ///< maps a unit to its state; a unit that is not in the map is "active"
@@ -98,7 +99,7 @@ public:
 
     /// Returns an object that moves the processes in the fake /proc.
     std::shared_ptr<const ProcessMover> mover();
-    std::function<void(pid_t)> beforeMove; ///< the mover calls this function before it moves the process
+    std::function<void(pid_t)> beforeMove; ///< the mover first calls beforeMove(), and then moves the process
 
     std::shared_ptr<const ProcessKiller> killer();
     std::vector<std::string> killedEach; ///< the cgroups for which killEach() was called

@@ -19,10 +19,11 @@
 namespace pinfold::test {
 
 constexpr int kDeadlineMs = 10'000;
-/// A child may use CPU time before it reports that it is ready, and many programs can run at the same time as the child.
+/// The deadline is long, because a child can need CPU time before its report, and many other programs can run at this time.
 constexpr int kReportMs = 60'000;
 
-/// Forks a process that runs `body` and reports that it is ready. The process then sleeps until somebody kills it.
+/// Forks a process, and waits until the process has run `body`. After `body`, the process sleeps until somebody kills the
+/// process.
 class SleepingProcess {
 public:
     explicit SleepingProcess(

@@ -20,8 +20,8 @@ struct StatLine {
     unsigned long pendingSignals{}; ///< the bit of signal 1 is the lowest
 };
 
-/// Returns the fields of proc(5) up to the pending signals (field 31). The process has used 7 clock ticks in user space and 5
-/// clock ticks in the kernel, and has 250 resident pages.
+/// Returns a line with the fields 1 to 31 of /proc/PID/stat. Field 31 has the pending signals. The process has used 7 clock ticks
+/// in user space and 5 clock ticks in the kernel, and has 250 resident pages.
 inline std::string statLine(const StatLine& process) {
     return std::to_string(process.pid) + " (" + process.name + ") " + process.state + " " + std::to_string(process.parent) +
            " 1 1 " + std::to_string(process.terminal) + " -1 " + std::to_string(process.flags) + " 0 0 0 0 7 5 0 0 20 0 1 0 " +

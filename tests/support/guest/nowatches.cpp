@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // LD_PRELOAD puts this function in place of inotify_add_watch(2). While the file $NOWATCHES_FILE exists, the function acts as if
-// the kernel had no free inotify watches. A test must not use up the kernel's inotify watches. All programs of the host's root
-// share one limit, even in containers.
+// the kernel had no free inotify watches. A test must not use up the kernel's inotify watches. The kernel
+// counts the watches of the host's user root together with the watches of root in containers.
 #include <dlfcn.h>
 #include <unistd.h>
 

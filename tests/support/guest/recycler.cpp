@@ -2,16 +2,18 @@
 // recycler offers pinfoldd a process, and a moment later gives the id of this process to a new process.
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
 // until the connection ends. With `serve SOCKET forks`, a child forks as soon as somebody has moved the child to another cgroup.
-// The server's child then prints the process id of the forked process. Without `forks`, the server's child prints 0.
-// `recycler attack SOCKET KEY TRIES` offers pinfoldd a process for the job KEY. Before the request, recycler starts short
-// processes until the last process id is one below the id of the offered process. While pinfoldd handles the request, recycler
-// ends the offered process, and makes the server fork. For each try, recycler prints whether the server's child got the process
-// id. recycler also prints the child's cgroup, pinfoldd's answer, and the cgroup of the process that the child has forked.
+// After this fork, the server's child also prints the process id of the forked process. Without `forks`, the server's child
+// prints 0 in place of this id.
+// `recycler attack SOCKET KEY TRIES` offers pinfoldd a process for the job KEY. Before the request, recycler starts processes
+// that end at once, until the kernel has given away an id just below the id of the offered process. While pinfoldd handles the
+// request, recycler ends the offered process, and makes the server fork. For each try, recycler prints whether the server's child
+// got the id of the offered process. recycler also prints the child's cgroup, pinfoldd's answer, and the cgroup of the process
+// that the child has forked.
 // `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
 // the processes of the job one after the other. As soon as the first process has ended, recycler ends some processes to which
 // pinfoldd has not sent a signal yet. recycler makes the server fork, so that the server's new children get the process ids of
-// the ended processes. At the end, recycler prints how many of the server's children got a process id of the job, and how many of
-// these children ended by a signal.
+// the ended processes. At the end, recycler prints two numbers. The first number says how many of the server's children got an id
+// of an ended process. The second number says how many of the server's children ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -41,12 +43,12 @@ namespace {
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
-constexpr int kNear = 8;            // the first loop ends at most kNear process ids before `wanted`
+constexpr int kNear = 8;            // the first loop ends when at most kNear process ids are left up to `wanted`
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process can take if slowmove.so delays the move
 constexpr int kSpare = 100;                           // how many process ids other processes can take before the end of the job
 constexpr int kHoard = 1000;                          // pinfoldd needs a few milliseconds to signal 1000 processes
-constexpr int kGivenAway = 40;                        // how many process ids of the job recycler frees for the server's children
+constexpr int kGivenAway = 40; // recycler frees this number of the job's process ids for the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -124,8 +126,8 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Starts short processes until the last process id is one below `wanted`. Returns false if other programs start too many
-/// processes at the same time.
+/// Starts processes that end at once, until one of these processes has got the id `wanted` - 1. Returns false if other programs
+/// start too many processes at the same time.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
@@ -191,7 +193,7 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
     waitUntilRead(wrapper);
     spin(delay);
     ::kill(offered, SIGKILL);
-    ::waitpid(offered, nullptr, 0); // from here on, another process can get the process id
+    ::waitpid(offered, nullptr, 0); // after this call, another process can get the id `offered`
     if (ready) {
         const auto address = addressOf(server);
         if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
@@ -226,7 +228,8 @@ struct Hoard {
     std::array<pid_t, kHoard> others;
 };
 
-/// The process `first` of a Hoard calls this function. When the process `first` is in the job, it creates the processes `others`.
+/// The process `first` of a Hoard calls this function. When the process `first` is in the job, the process `first` creates the
+/// processes `others`.
 /// With CLONE_PARENT, the new processes have the same parent as the process `first`.
 [[noreturn]] void startHoard(int fromParent, int toParent) {
     char go = 0;
@@ -276,7 +279,7 @@ int giveAway(const std::string& server, const std::string& key) {
         ::kill(pid, SIGKILL);
     std::vector<int> roots;
     for (const auto pid : given) {
-        ::waitpid(pid, nullptr, 0); // from here on, another process can get the process id
+        ::waitpid(pid, nullptr, 0); // after this call, another process can get the id `pid`
         roots.push_back(connectTo(server, SOCK_STREAM));
     }
     ::waitpid(hoard.others.back(), nullptr, 0); // `others.back()` is the process that pinfoldd signals last

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // LD_PRELOAD puts these functions in place of functions of the C library. The functions delay each write to a file cgroup.procs
-// by 20 ms. During the delay, another process can get the written process id.
+// by 20 ms. During the delay, another process can get the process id that pinfoldd writes.
 #include <dlfcn.h>
 #include <unistd.h>
 

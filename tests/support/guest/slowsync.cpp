@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// LD_PRELOAD puts these functions in place of fsync(2) and fdatasync(2). The functions take longer, as on a busy disk. The file
-// $SLOWSYNC_FILE contains the delay in milliseconds.
+// LD_PRELOAD puts these functions in place of fsync(2) and fdatasync(2). Like a busy disk, the functions need additional time.
+// The file $SLOWSYNC_FILE contains the delay in milliseconds.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// spender is a batch job that uses known amounts of resources. `spender [NAME=VALUE…]` understands these words:
-//   wait               Before everything else, spender waits for a line on standard input.
-//   since=CPU_STAT     Before the work, spender prints "begun OWN CHARGED". OWN is the CPU time of spender in microseconds.
-//                      CHARGED is the CPU time of the cgroup with the file CPU_STAT.
-//   processes=N        spender starts N children, and each child does the complete work. Without `processes`, spender does the
-//   work. threads=N          N threads of each process use CPU time. Without `threads`, the main thread uses CPU time. user=MS
-//   system=MS  Each thread spends the time of `user` in user space, and the time of `system` in the kernel. memory=MIB Each
-//   process touches and keeps this amount of private memory. write=FILE:BYTES   Each process writes whole blocks of 64 KiB
-//   without the page cache, and then flushes the file. read=FILE:BYTES    Each process reads whole blocks of 64 KiB without the
-//   page cache. then=exit|stay|leave  After the work, spender prints "done". With `then=exit`, spender exits at once. With
-//   `then=stay`,
-//                      spender and its children sleep until a signal kills them. With `then=leave`, spender exits, and its
-//                      children sleep.
+// spender is a batch job that uses known amounts of resources. `spender [NAME=VALUE…]` understands the following words.
+// * With `wait`, spender first waits for a line on standard input.
+// * With `since=CPU_STAT`, spender prints "begun OWN CHARGED" before the work. OWN is the CPU time of spender in microseconds.
+//   CHARGED is the CPU time of the cgroup with the file CPU_STAT.
+// * With `processes=N`, spender starts N children, and each child does the complete work. Without `processes`, spender
+//   itself does the work.
+// * With `threads=N`, N threads of each process use CPU time. Without `threads`, the main thread uses CPU time.
+// * With `user=MS`, each thread uses CPU time in user space for MS milliseconds.
+// * With `system=MS`, each thread uses CPU time in the kernel for MS milliseconds.
+// * With `memory=MIB`, each process touches and keeps MIB mebibytes of private memory.
+// * With `write=FILE:BYTES`, each process writes whole blocks of 64 KiB without the page cache, and then flushes the file.
+// * With `read=FILE:BYTES`, each process reads whole blocks of 64 KiB without the page cache.
+// * With `then=exit`, spender prints "done" after the work, and exits at once.
+// * With `then=stay`, spender prints "done" after the work. spender and its children sleep until a signal kills them.
+// * With `then=leave`, spender prints "done" after the work, and exits, but its children sleep.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -56,8 +58,8 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // A read of the CPU clock makes the kernel charge the used time to the cgroup. The program must read this clock first, and
-    // then CPU_STAT.
+    // When a program reads the clock of its CPU time, the kernel charges the used time to the cgroup. The program must read this
+    // clock first, and then CPU_STAT.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)

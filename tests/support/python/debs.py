@@ -23,7 +23,7 @@ def deb(name, directory=DIRECTORY):
 
 
 def names(of=deb):
-    """Returns the packages of a version. An earlier revision may lack packages that the current revision has."""
+    """Returns the packages of a version. If the current revision has a new package, an earlier revision does not have the package."""
     return [name for name in NAMES if of is deb or not EARLIER_DIRECTORY.exists() or list(EARLIER_DIRECTORY.glob(f"{name}_*.deb"))]
 
 
@@ -33,8 +33,9 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If packages of an earlier
-    revision exist, older() changes the earlier package. Without earlier packages, older() changes the current package."""
+    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If the packages
+    of an earlier revision exist, older() changes the package of this revision. Without an earlier revision, older() changes the package of the
+    current revision."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", deb(name, EARLIER_DIRECTORY if EARLIER_DIRECTORY.exists() else DIRECTORY), tree)
@@ -58,7 +59,8 @@ def install(*names, of=deb):
 
 @contextlib.contextmanager
 def unpacked(*names):
-    """Unpacks packages like the first half of an upgrade. The second half, which restarts pinfoldd, comes when the context ends."""
+    """Unpacks packages, as dpkg does in the first half of an upgrade. When the `with` block ends, dpkg configures the
+    packages, and restarts pinfoldd."""
     dpkg("--unpack", *(deb(name) for name in names))
     try:
         yield

@@ -2,26 +2,26 @@
 """A stand-in for pbs_mom. The stand-in runs the hook at the same events as MoM, in the same order, and from the same processes. The stand-in
 obeys the hook's answers.
 
-The stand-in follows these sources of OpenPBS at cd7ab5eda:
-  src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
-                              runs the hook as root, as the leader of a session. After the hook, the child gives up root's rights, and
-                              executes progname with the hook's argv and env.
-  src/resmom/mom_hook_func.c  run_hook() gives the hook a session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook() handles a
-                              rejection by the hook.
-  src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. If the hook rejects the epilogue, MoM deletes the job.
+The stand-in follows three sources of OpenPBS at cd7ab5eda:
+* In src/resmom/start_exec.c, MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
+  runs the hook as root, as the leader of a session. After the hook, the child gives up root's rights, and executes progname with the hook's argv
+  and env.
+* In src/resmom/mom_hook_func.c, run_hook() gives the hook a session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook() handles a
+  rejection by the hook.
+* In src/resmom/catch_child.c, MoM kills the session and then runs the epilogue. If the hook rejects the epilogue, MoM deletes the job.
 
 A real OpenPBS of this commit behaved as follows:
 * The leader of a batch job is a login shell that runs the script as its child. MoM's first SIGTERM ends the shell. MoM waits kill_delay seconds
   for the end of the session's other processes.
-* If a job exceeded a limit, its Exit_status is a negative number that MoM has chosen. Exit_status is always 0 on a sister host, for an interactive job, and
-  for a job that was running when MoM was restarted with -p.
+* If a job exceeded a limit, its Exit_status is a negative number that MoM has chosen. Exit_status is always 0 on a sister host, for an interactive
+  job, and for a job that was running when MoM was restarted with -p.
 * A rejected task does not end the job. If the hook called rerun(), the job runs again after its end.
 * After a hook has released chunks at the job's start, MoM runs execjob_resize on each host. On the primary host, execjob_resize comes after the
   launch. When pbs_release_nodes has released vnodes of a sister host, MoM runs execjob_resize on the job's remaining sister hosts.
 * vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has all vnodes of this host that MoM knows. MoM does not
-  know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
-* The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child before
-  it runs the hook. If the hook's interpreter cannot start under the job's limits, MoM runs the job without the hook.
+  know a vnode if only qmgr has created the vnode. The server ignores what MoM says about vnodes of another host.
+* The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child even
+  before the child runs the hook. If the hook's interpreter cannot start under the job's limits, MoM runs the job without the hook.
 """
 
 import json
@@ -133,7 +133,7 @@ class Mom:
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
         """Starts the process that becomes the job, or starts a task of the job. `environment` has the variables that the user has given to the job by
         qsub -v or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
-        no arguments. The hook gets a task's number in the format of MoM's start_process()."""
+        no arguments. The hook gets the number of a task in the format that MoM's function start_process() uses."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pbs_python INPUT OUTPUT SCRIPT: runs a hook as MoM's program pbs_python does (src/tools/pbs_python.c, src/resmom/mom_hook_func.c).
 
-Each event gets a new interpreter. An alarm interrupts a script that runs too long. The script runs in its own name space, and `__name__` is
-"builtins" there. If an exception other than SystemExit ends the script, the exit status is 254. If the alarm interrupts the script, the exit status
-is 253. MoM treats the exit statuses 253 and 254 as a rejection. The input and the output are JSON. MoM's own program uses lines NAME=VALUE."""
+Each event gets a new interpreter. An alarm interrupts a script that runs too long. The script runs in its own name space, in which `__name__` is
+"builtins". If an exception other than SystemExit ends the script, the exit status is 254. If the alarm interrupts the script, the exit status
+is 253. MoM treats the exit statuses 253 and 254 as a rejection. The input and the output of this program are JSON. The input and the output of MoM's
+own program are lines NAME=VALUE."""
 
 import json
 import signal

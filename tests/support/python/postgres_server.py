@@ -162,7 +162,7 @@ class PostgresServer:
             wait_for_end(int(pid))
 
     def psql(self, sql, *options, database="pinfold", check=True, **as_whom):
-        """Runs SQL and returns what psql prints, one row on each line, with | between columns. By default, the superuser runs the SQL."""
+        """Runs SQL and returns what psql prints, one row on each line, with | between columns. By default, psql connects as the superuser."""
         result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *options, "-d",
                                  self.connection(database, **as_whom)], input=sql, capture_output=True, text=True, check=False)
         if check:
@@ -182,7 +182,7 @@ class PostgresServer:
 
     def connection(self, database="pinfold", node=None, login=None, user=None, files=None):
         """Returns a connection string for libpq. The connection uses the certificate of `node` or `login`, or the certificate and the key in `files`.
-        By default, the superuser connects."""
+        Without `node` and `login`, the connection uses the socket in `directory`. By default, the user of this connection is postgres."""
         if not node and not login:
             return f"host={self.directory} port={self.port} user={user or 'postgres'} dbname={database}"
         certificate, key = files or self.certificate(node or login)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Records how a batch system calls programs and hooks for a job. The tests in tests/real record the calls of a real batch system and the calls of a
-stand-in. The tests then compare the two records. The two records must contain the same calls, in the same order, with the same exit statuses.
+stand-in. The tests compare these two records. The two records must contain the same calls, in the same order, with the same exit statuses.
 
 `recorder.py FILE NAME PROGRAM [ARGUMENTS...]` adds a line to FILE about this call of PROGRAM, and then executes PROGRAM."""
 
@@ -15,7 +15,7 @@ from pathlib import Path
 COPY = "/usr/local/lib/recorder.py"
 EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets the job's exit status
 
-# SCRIPT is a shell script that calls recorder.py. The arguments are the file, the name of the program, the program, and the program's arguments.
+# SCRIPT is a shell script that calls recorder.py with these arguments: the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"
 
 # For each event of a job, this hook of OpenPBS adds a line to a file. The hook does not change what MoM does.

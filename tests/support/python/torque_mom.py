@@ -36,8 +36,8 @@ class Mom:
                                          str(self.alarm)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def restart(self):
-        """Acts like `systemctl restart pbs_mom`, if the unit has KillMode=process and pbs_mom has the option -p. The jobs continue without a
-        parent."""
+        """Acts like `systemctl restart pbs_mom` on a host where the unit has KillMode=process and pbs_mom has the option -p. The jobs
+        continue without a parent."""
         self.process.kill()
         self.process.wait(timeout=10)
         self.start()
@@ -321,7 +321,7 @@ class Server:
         return {"code": code, "pid": child, "session": session}
 
     def spawn(self, job, words, environment, vnode):
-        """start_process(): starts a task for a TM client on this host or on a sister host."""
+        """start_process(): starts a task on this host. The TM client that asks for the task runs on this host or on a sister host."""
         user = pwd.getpwnam(job["user"])
         child = os.fork()
         if child == 0:
@@ -342,7 +342,7 @@ class Server:
         return {"pid": child, "session": child}
 
     def wait(self, pid):
-        """scan_for_terminated(): waits for the end of a script or task, and kills the processes that are left in its session."""
+        """scan_for_terminated(): waits until a script or task has ended, and then kills the other processes in the session of the script or task."""
         _, status = os.waitpid(pid, 0)
         session = self.sessions.pop(pid)
         kill_task(session, signal.SIGKILL, self.told.pop(session, set()))

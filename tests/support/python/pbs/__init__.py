@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for OpenPBS's Python module pbs. The stand-in contains only the parts of pbs that a hook needs at the events of a job in MoM.
-pbs_python.py runs hooks with this stand-in.
+"""A stand-in for OpenPBS's Python module pbs. In MoM, a hook for the events of a job needs only some parts of pbs. The stand-in
+contains only these parts. pbs_python.py runs hooks with this stand-in.
 
-The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
-  constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
-  event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit. If a hook reads a
-                        parameter that its event does not have, the hook gets EventIncompatibleError. Only a hook for the launch can set
-                        parameters: progname, argv and env.
-  rights to set         src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
-                        resize, and nothing after accept() or reject().
-  job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. The class job has
-                        the methods rerun() and delete().
-  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. In MoM, a hook can use any
-                        name of a resource.
-  size, duration        _base_types.py
+The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10). The following sources show this behaviour:
+* The constants are in src/include/hook.h, src/include/pbs_nodes.h and src/include/log.h.
+* The class _event is in src/modules/python/pbs/v1/_svr_types.py. accept() and reject() end the hook by SystemExit. If a hook reads a parameter
+  that the hook's event does not have, the hook gets EventIncompatibleError. Only a hook for the launch can set parameters: progname, argv and env.
+* The function pbsv1mod_meth_is_attrib_val_settable() is in src/lib/Libpython/pbs_python_svr_internal.c. A hook can set nothing at attach and
+  resize, and nothing after accept() or reject().
+* The classes _job and _vnode are in src/modules/python/pbs/v1/_svr_types.py. Unknown attributes are errors, and unset attributes are None. The
+  class job has the methods rerun() and delete().
+* The class pbs_resource is in src/modules/python/pbs/v1/_base_types.py. Unset resources are None. In MoM, a hook can use any name of a resource.
+* The types of sizes and durations are in src/modules/python/pbs/v1/_base_types.py.
 """
 
 import os
