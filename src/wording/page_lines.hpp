@@ -26,7 +26,7 @@ std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, doub
 
 /// Returns the line with the hosts of a job. For a job of one host, the text is empty.
 std::string nodesLine(const JobIdentity& identity);
-/// Returns the lines with the facts about the job that the batch system or the job's owner has told pinfoldd. `hosts` is the line
+/// Returns lines with facts about the job. The batch system or the job's owner has told pinfoldd these facts. `hosts` is the line
 /// with the job's hosts. `hosts` can be empty.
 std::string identityLines(const JobIdentity& identity, const std::string& hosts);
 

@@ -25,7 +25,7 @@ constexpr std::string_view kLimitMark = "╌";
 struct CurveRow {
     Curve curve;
     const char* name;
-    std::vector<Measure> sum; ///< the curve shows the sum of these measures
+    std::vector<Measure> sum; ///< the curve shows the sum of all measures in this list
 };
 
 const std::vector<CurveRow>& curves() {
@@ -119,7 +119,8 @@ std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& li
     if (!limit)
         return text;
     const auto amount = amountOf(curve, *limit, amounts);
-    // The number of slots is not a limit. If other jobs leave CPUs idle, a job can use more CPUs than it has slots.
+    // The number of slots does not limit a job's CPU time. If other jobs leave CPUs idle, a job can use more CPUs than it has
+    // slots.
     return text + (curve == Curve::Cpu ? ", " + amount + " held" : ", limit " + amount);
 }
 
@@ -128,7 +129,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
     const auto whole = static_cast<double>(profile.length().count());
     if (whole <= 0)
         return values;
-    double begin = 0; // the position in the chart, in columns, at which the point begins
+    double begin = 0; // the time at which `point` begins, converted to columns of the chart
     for (const auto& point : profile.points()) {
         const auto end = begin + static_cast<double>(point.length.count()) / whole * static_cast<double>(columns);
         for (auto column = static_cast<std::size_t>(begin); column < columns && static_cast<double>(column) < end; ++column) {
@@ -143,7 +144,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
 double highestOf(const Profile& profile, Curve curve) {
     double highest = 0;
     for (const auto& point : profile.points()) {
-        double sum = 0; // if two measures reach their highest values at different moments, this sum is a little too high
+        double sum = 0; // if two measures reach their highest values at different moments, `sum` is a little too high
         for (const auto measure : rowOf(curve).sum)
             sum += point.mostOf(measure);
         highest = std::max(highest, sum);

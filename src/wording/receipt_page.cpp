@@ -155,7 +155,7 @@ std::string waitLine(const Usage& usage, const Amounts& amounts) {
     return words.empty() ? "" : line("waited", joined(words, ", "));
 }
 
-/// If an out-of-memory kill did not end the job, describes the kill.
+/// Describes an out-of-memory kill in a job that ended for a different reason. For all other jobs, the text is empty.
 std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }

@@ -14,8 +14,8 @@
 
 namespace pinfold {
 
-/// Returns the name of a user. The functions of receipt_text.hpp call a NameOfUser to get the name of a user. pinfoldd passes
-/// userNumber(), because pinfoldd must not wait for a slow name service.
+/// Returns the name of a user. The functions of receipt_text.hpp call a NameOfUser to get the name of a user. pinfoldd uses
+/// userNumber() as its NameOfUser, because a name service can be slow, and pinfoldd must not wait.
 using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
@@ -30,9 +30,9 @@ std::string exitInWords(const ExitState& exit);
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
 /// Returns one line for the job's own output: who or what ended the job. The line has no newline. The line says why, when and on
-/// which host the job ended, and how much the job had used. The line is empty if the job ended by itself. The line is empty after
-/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because no
-/// process could write the line to the job's output.
+/// which host the job ended, and how much the job had used. The line is empty if the job ended by itself. After an
+/// out-of-memory kill, stopLine() returns an empty line, because oomNotice() returns the line about the kill. The line is empty
+/// if the node went down, because no process could write the line to the job's output.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated no CPUs, no GPUs

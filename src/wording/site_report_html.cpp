@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If `shared`, `part` or `whole` is
-/// empty, the page leaves out the figure that needs this column.
+/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column, or is empty. If the name of a
+/// column is empty, the page leaves out the figure that needs the column.
 struct Section {
     std::string_view table;
     const char* title;
@@ -132,13 +132,13 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// LIMIT can cut off rows, so each query computes the total of `column` over all rows. Every row of the answer repeats the total.
-/// In the answer, the totals of `column` have a column of their own; nameOfAll() returns the name of this second column.
+/// Returns the name of the column that contains the totals of the given column. The query computes each total from all rows,
+/// because LIMIT can cut off some rows of the answer. Every row of the answer repeats the total.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
 
-constexpr std::string_view kRowsColumn = "rows"; // the column all_rows has the number of rows before LIMIT
+constexpr std::string_view kRowsColumn = "rows"; // the column all_rows says how many rows the query would return without LIMIT
 
 std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
 
@@ -159,8 +159,8 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Returns true if the values of a column are amounts. If a column contains counts, its name does not end with a unit. isAmount()
-/// has a list of the names of such columns.
+/// Returns true if the values of a column are amounts. The name of a column with counts does not end with a unit, so isAmount()
+/// has a list of these names.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 10> counts{"jobs",
                                                       "hosts",

@@ -36,7 +36,7 @@ std::string readAll(int pipe) {
     }
 }
 
-/// Sets variables. The argument `word` contains "NAME=VALUE" strings. A zero byte ends each of the strings.
+/// Sets variables. `word` is a sequence of strings such as "NAME=VALUE", and each string ends with a zero byte.
 void setVariables(const std::string& word) {
     std::map<std::string, std::string> variables;
     for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {

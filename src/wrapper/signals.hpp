@@ -42,7 +42,7 @@ bool isStopSignal(int signal);
 /// Passes the signal on to a process. If the signal was queued with a value (sigqueue(3)), the process gets the same value.
 void forward(const signalfd_siginfo& info, int pidfd);
 
-/// Ends this process with the signal. The process leaves no core dump.
+/// Ends this process with the signal `signal`. The process leaves no core dump.
 [[noreturn]] void dieBySignal(int signal);
 
 } // namespace pinfold

@@ -80,9 +80,9 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
 }
 
 /// Writes pinfoldd's messages about the job's end to the job's own output. If the output is on a file server that hangs,
-/// write(2) waits for the server, and no signal ends the wait. While write(2) waits for a file, close(2) of the file waits,
-/// too. sayLastWords() starts a child process that writes the messages, and closes the output in the supervisor. Only the child
-/// process waits for the file server.
+/// write(2) waits for the server, and no signal ends the wait. While a write(2) to a file waits, a close(2) of the same file
+/// waits, too. sayLastWords() starts a child process that writes the messages, and closes the output in the supervisor. Only the
+/// child process waits for the file server.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;

@@ -18,7 +18,8 @@
 
 namespace pinfold {
 
-/// Holds functions of pinfold-run that the wrapper of a batch system can replace by its own functions.
+/// Holds functions that the supervisor calls. The wrapper of a batch system can replace each function by a function of the
+/// wrapper.
 struct SupervisorDuties {
     /// The child calls inChild before the child executes the command.
     std::function<void()> inChild = [] {};
@@ -77,9 +78,9 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if the supervisor should stop waiting. After a signal has asked this program to end, the supervisor first
-    /// waits until no process of the job is left. The supervisor waits for pinfoldd's answer for a limited time after the end
-    /// of the last process. When the deadline for pinfoldd's answer has passed, the function returns true.
+    /// Returns true if the supervisor should no longer wait for pinfoldd's answer. After a signal has asked this program to end,
+    /// the supervisor first waits until no process of the job is left. When no process of the job is left, the supervisor sets a
+    /// deadline for pinfoldd's answer. When the deadline for pinfoldd's answer has passed, the function returns true.
     bool shallGiveUpWaiting();
     /// Forgets that a signal has asked this program to end.
     void forgetEndRequest();
@@ -97,8 +98,9 @@ private:
     bool leaderStopped_ = false;
     bool terminalStop_ = false;     ///< a terminal has stopped the whole process group
     std::optional<int> waitStatus_; ///< the leader's wait status; set when the leader has ended
-    int endRequest_ = 0;            ///< the signal that asked this program to end while this program waited for pinfoldd
-    /// the time at which the wait for pinfoldd's answer ends; set when no process of the job is left
+    /// While this program waited for pinfoldd, the signal `endRequest_` asked this program to end. 0 if no signal came.
+    int endRequest_ = 0;
+    /// the deadline for pinfoldd's answer; unset until a signal has asked this program to end and no process of the job is left
     std::optional<Deadline> lastWait_;
 };
 

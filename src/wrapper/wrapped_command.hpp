@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// Describes a command that becomes a job, or a part of a job.
+/// Describes a command that runs as a job or as a task of a job.
 struct WrappedCommand {
     WrapperCreate request;         ///< the request to pinfoldd
     char** command = nullptr;      ///< the words of the command, with a null pointer at the end

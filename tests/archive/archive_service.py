@@ -111,7 +111,7 @@ class Service:
         return done.stderr if status else done.stdout
 
     def end(self):
-        """The socket stays open, so start() starts the service again as systemd does."""
+        """Kills the service's process, but leaves the socket open. Like systemd, start() can pass the open socket to a new process of the service."""
         if self.process and self.process.poll() is None:
             self.process.kill()
         if self.process:
@@ -123,7 +123,7 @@ class Service:
 
 
 def answer(connection):
-    """Returns the receipts and the last line of an answer. If the answer has no last line, returns None in place of the line."""
+    """Returns the receipts and the last line of an answer. If the service breaks off the answer, the result has None in place of the last line."""
     receipts = []
     with connection.makefile("rb") as lines:
         for line in lines:
@@ -135,8 +135,8 @@ def answer(connection):
 
 
 def ask_for_ever(path, uid, clients, answers):
-    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the answers that are complete and the answers
-    that are not."""
+    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the complete answers, and separately all
+    other answers."""
     os.seteuid(uid)
 
     def ask():

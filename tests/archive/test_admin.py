@@ -17,7 +17,7 @@ COMPLETE, NOT_COMPLETE, DENIED, UNREACHABLE, CONFIG = 0, 1, 5, 6, 1
 
 @pytest.fixture
 def admin(archive):
-    """Runs `pinfold archive`. Without --host, the command uses the server's socket. If `said` is true, the function returns the standard
+    """Runs `pinfold archive`. Without --host, the command uses the server's socket. With `said=True`, the function returns the standard
     error instead of the standard output."""
     server = archive.server
 

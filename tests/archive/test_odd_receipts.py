@@ -69,8 +69,8 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # If the archive rejects a receipt, it keeps the receipt's text, and searches the text for the sequence number. If the text contains no sequence
-    # number of the call, the archive counts one receipt of the call as missing.
+    # If the archive rejects a receipt, the archive stores the receipt's text, and searches the text for the receipt's sequence number. If the
+    # archive does not find the number 2 in the text, the archive records that receipt 2 is missing.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

@@ -18,7 +18,8 @@ MEASURES = 7
 
 
 def profile(code):
-    """Returns a profile of four points. Each point covers ten seconds, and contains the number `code` for every measure (src/model/profile.cpp)."""
+    """Returns a profile of four points. Each point covers ten seconds. In each point, every measure has the encoded value `code`
+    (src/model/profile.cpp)."""
     pair = struct.pack("<I", code | code << 12)[:3]
     return struct.pack("<BBI", 1, POINTS, 0) + struct.pack("<I", 10_000) * POINTS + pair * (POINTS * MEASURES)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node may send a receipt once or several times. The archive must store each receipt exactly once."""
+"""Sometimes a node sends the same receipt several times. The archive must store each receipt exactly once."""
 
 import json
 import subprocess

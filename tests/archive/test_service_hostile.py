@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that no user can prevent other users from using the archive's socket. An attacker may send descriptors whose close() hangs, or may use
-subordinate user ids."""
+"""Tests that no user can prevent other users from using the archive's socket. In some tests, an attacker sends descriptors whose close()
+hangs, or uses subordinate user ids."""
 
 import select
 import signal
@@ -108,7 +108,8 @@ def hold(service, uid, count):
 
 
 def refused(connections):
-    """Returns how many of the connections the service has refused. The clients have sent nothing, so each answer is a refusal."""
+    """Returns how many of the connections the service has refused. A client that has sent nothing gets an answer only if the
+    service refuses the client."""
     poll = select.poll()
     for connection in connections:
         poll.register(connection, select.POLLIN)

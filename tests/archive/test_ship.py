@@ -70,7 +70,7 @@ def test_a_good_job_arrives_within_a_minute(node):
 
 
 def test_the_first_failed_job_of_a_node_arrives_at_once(node):
-    """Before the first job of the node, pinfold-ship has asked the archive for a position."""
+    """Before the first job of the node begins, pinfold-ship has already received an answer from the archive."""
     node.start()
     wait_until(lambda: "pinfold_ship_last_success_seconds" in node.figures(), "the first answer of the archive")
     assert node.archive.count("node") == 0
@@ -121,8 +121,9 @@ def test_the_metrics_compare_the_clocks(node, seconds):
 
 @contextlib.contextmanager
 def answering(archive, answer):
-    """`answer` is what the archive answers to every call of pinfold.put(): the position, the server's time, and the number of missing receipts. If an
-    archive has a fault, or if somebody has taken over the server, an answer may contain anything."""
+    """Until the context ends, every call of pinfold.put() returns `answer`. `answer` has three values: a sequence number, the server's time, and the
+    number of missing receipts. The sequence number says up to which receipt the archive has the node's receipts. If an archive has a fault, or if
+    somebody has taken over the server, an answer may contain anything."""
     put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
     try:
         archive.sql(f"{put[:put.index('LANGUAGE')]} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
@@ -246,8 +247,8 @@ def test_pinfold_ship_is_killed_in_every_state(node):
     moment = random.Random(812)
     for _ in range(12):
         node.run_jobs(2)
-        # The test kills pinfold-ship after a random number of bytes below 5500. A connection that sends receipts transfers more than 5500
-        # bytes.
+        # The relay passes on a random number of bytes (fewer than 5500), and then the test kills pinfold-ship. A connection that sends
+        # receipts transfers more than 5500 bytes.
         point = node.relay.passed + moment.randrange(5500)
         node.start()
         wait_until(lambda point=point: node.relay.passed >= point, "the point of the conversation")
@@ -419,7 +420,7 @@ def test_receipts_that_are_removed_unsent_are_exactly_the_gap(node):
     node.stop()
     node.run_jobs(4)
     node.configure(more='max_unsent = "1M"\n')
-    # The table `ballast` makes the history larger than archive.max_unsent.
+    # The table `ballast` makes the file history.db larger than the setting archive.max_unsent allows.
     with sqlite3.connect(node.world.root / "var/lib/pinfold/history.db", timeout=30) as history:
         history.execute("CREATE TABLE ballast AS SELECT zeroblob(2000000)")
     history.close()

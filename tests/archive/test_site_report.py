@@ -384,7 +384,7 @@ MANY = [{
 @pytest.fixture(scope="module")
 def crowded(server):
     """Adds so many users, accounts, queues, causes and nodes to the archive that the tables of the report cannot list all of them. A test that does
-    not use this fixture must come earlier in the file, because the fixture's nodes would change its results."""
+    not use this fixture must come before all tests that use the fixture, because the fixture's nodes would change the result of a later test."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

@@ -39,9 +39,8 @@ def admin(archive, action, status):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """Asia/Kolkata and another time zone have the same short name. A partition with wrong bounds would overlap the next
-    partition. If two partitions overlapped, no node could send receipts any more. An administrator may choose any settings for a
-    session."""
+    """The short name of the time zone Asia/Kolkata (IST) is also the short name of other time zones. A partition with wrong bounds would overlap the
+    next partition. If two partitions overlapped, no node could send receipts any more. An administrator may choose any settings for a session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
         roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")
@@ -82,7 +81,7 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """While two transactions are open, neither of them sees the missing receipts that the other transaction has counted. If two transactions are
+    """A transaction cannot read the number of missing receipts that another open transaction has stored. If two transactions are
     open, put() does not notice that the sum of all missing receipts is too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))

@@ -32,7 +32,7 @@ def keys(login, *words):
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
     """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), and the test lets time(2) return the right time. If
-    OpenSSL read a slow clock, it would reject the new certificates of the tests, because they would not be valid yet."""
+    OpenSSL read a clock that is a day behind, OpenSSL would reject the tests' new certificates as not yet valid."""
     begun = usec(datetime.now(timezone.utc))
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
@@ -72,7 +72,8 @@ FUTURE = {"sge.6": BEGAN + 366 * DAY * 1_000_000, "sge.7": usec(datetime(9999, 1
 
 @pytest.fixture(name="odd")
 def login_with_odd_receipts(archive):
-    """Some jobs of alice ended in 1970, some ended recently, and some end in the far future. Bob has one job, which ended recently."""
+    """Alice has jobs that ended in 1970 and jobs that ended recently. In the receipts of Alice's other jobs, the end is in the far future. Bob has
+    one job, which ended recently."""
     ends = {**FROM_1970, **NOW_AND_BEFORE, **FUTURE}
     archive.put([receipt(sequence, key=key, uid=ALICE, started=max(ended - 60_000_000, 0), ended=ended)
                  for sequence, (key, ended) in enumerate(ends.items(), 1)])
@@ -119,8 +120,8 @@ def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
 
 
 def test_pages_of_receipts_from_the_future_are_complete(archive):
-    """If a job ended after the year 9999, the archive stores the last day of the year 9999. The service reads at most 200 receipts at
-    once."""
+    """If the end time in a receipt is after the year 9999, the archive stores the last day of the year 9999 as the end time. The service reads at
+    most 200 receipts at once."""
     archive.put([receipt(sequence, uid=ALICE, ended=2**64 - sequence) for sequence in range(1, 601)])
     with starter() as start:
         assert sorted(of(login_node(archive, start), "-n", "1000"), key=lambda key: int(key[4:])) == [f"sge.{n}" for n in range(1, 601)]

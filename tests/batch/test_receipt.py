@@ -6,12 +6,12 @@ The start of a process uses CPU time before the job's program runs. Only a part 
 reports two CPU times: the time of its process, and the time of its cgroup. From the time that wait4() reports, the tests subtract the reported time
 of the process. From the CPU time in the receipt, the tests subtract the reported time of the cgroup.
 
-The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel reports a cgroup as empty before the last
-process of the cgroup has left its CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real
+The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel reports that a cgroup is empty while the last
+process of the cgroup is still on a CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real
 CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under software emulation, the host may interrupt a virtual CPU while
-a process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time.
-If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. With one CPU, the kernel has usually counted the last time
-slice when pinfoldd and the tests read the CPU times. For some figures, the tests use the median of several runs."""
+a process ends. If the host interrupts the virtual CPU, the kernel sometimes reports the process's end too early: the kernel has not yet counted some
+milliseconds of CPU time. If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. With one CPU, the kernel has usually
+counted the last time slice when pinfoldd and the tests read the CPU times. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -34,7 +34,7 @@ in_both_modes = pytest.mark.parametrize("mode", MODES)
 
 @pytest.fixture(scope="module", autouse=True)
 def subreaper():
-    """Processes that a job leaves behind become children of the tests, so wait4() reports them."""
+    """Makes the tests the parent of all processes that a job leaves behind, so that wait4() reports the CPU time of these processes."""
     assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0)

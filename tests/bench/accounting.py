@@ -57,8 +57,8 @@ def spent(service, act, *arguments):
 
 
 def cycle(service, end):
-    """Starts and ends jobs. Returns the CPU times of pinfoldd and PID 1, first for the starts, and then for the ends. The unit is microseconds per
-    job."""
+    """Starts and ends jobs. Returns four CPU times in microseconds per job: of pinfoldd and of PID 1 while the jobs start, and of pinfoldd and of
+    PID 1 while the jobs end."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

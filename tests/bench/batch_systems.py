@@ -45,8 +45,8 @@ def lines(file):
 
 
 def cpu_of_parts(daemon):
-    """Divides the processes of the node into parts, and returns the CPU time of each part in milliseconds. The parts are the batch system's daemon,
-    the ended children of the daemon, some services, and all other processes."""
+    """Returns the CPU time of each part of the node in milliseconds. The parts are the batch system's daemon, the ended children of the daemon, some
+    services, and all other processes."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
@@ -75,8 +75,8 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The function moves this process to the cgroup in
-    which the process already is. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses before
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The function moves this process to the cgroup that
+    already contains the process. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses before
     each move, because a move right after another move is faster."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
@@ -101,8 +101,9 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """`sides` maps the name of each kind of turn to the function that runs one turn of this kind. The function compares the turns with pinfold to the
-    turns of each other kind. Returns true if the turns with pinfold are fast enough in comparison with the turns without pinfold."""
+    """`sides` maps the name of each kind of turn to the function that runs one turn of this kind. In turns of the kind OURS, pinfold runs. The
+    function compares the kind OURS with each of the other kinds. Returns true if OURS is fast enough in comparison with PLAIN, the kind without
+    pinfold."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

@@ -38,8 +38,9 @@ def settle(live):
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. The kernel does not wait if it has
-    # just moved another process. settle() moves this process into its own cgroup, so that each measurement begins right after a move.
+    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. If the kernel has just moved
+    # another process, the kernel moves the next process without this wait. settle() moves this process into its own cgroup, so that each measurement
+    # begins right after a move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -105,8 +106,8 @@ def asleep(pid):
 
 
 def supervisor_memory():
-    """Measures the memory of one pinfold-run while a second one runs. If only one pinfold-run is running, the pages of the program
-    pinfold-run count as private. If two pinfold-run are running, the pages of the program count as shared."""
+    """Measures the memory of one pinfold-run while a second one runs. While only one pinfold-run is running, the kernel counts the
+    memory pages of the program file as private. While two pinfold-run are running, the kernel counts these memory pages as shared."""
     jobs = [start_job(key, "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in ("bench.one", "bench.two")]
     for key, job in zip(("bench.one", "bench.two"), jobs):
         wait_running(key)

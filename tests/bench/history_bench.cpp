@@ -34,7 +34,7 @@ std::string randomId() {
     return id;
 }
 
-/// Returns a long list that contains every second CPU. With this list, a receipt has 1.5 KB.
+/// Returns a long list that contains every second CPU. A receipt that contains this list takes 1.5 KB.
 CpuList cpus() {
     std::string text;
     for (int cpu = 0; cpu < 430; cpu += 2)

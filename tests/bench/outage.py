@@ -40,7 +40,7 @@ wait_until = private_bus.wait_until
 
 # LEAST_RETRY and MOST_RETRY are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
-# Before pinfold-ship sends receipts, it gives up after 10 s without a connection, or after 20 s without the archive's position.
+# Before pinfold-ship sends receipts, it waits at most 10 s for a connection, and at most 20 s for the archive's first answer.
 CONNECT = 10 + 20
 LOT = 500  # Lot::kMostReceipts
 SAMPLED_EVERY = 2
@@ -112,7 +112,7 @@ class Node:
         return 0
 
     def back_off(self):
-        """Returns how many seconds pinfold-ship waits at most after its last failure."""
+        """Returns the longest time in seconds that pinfold-ship can wait between its last failure and its next attempt."""
         return min(LEAST_RETRY * 2 ** (self.failures() - 1), MOST_RETRY)
 
 
@@ -192,9 +192,9 @@ def send(server, name, file):
 
 
 def waits(lots, up):
-    """Returns two numbers of seconds. The first number says how long a node waited for its first call of pinfold.put(). The second number is the
-    longest time between two calls of the node. The wait for the first call begins when the server starts. The time between two calls lasts from the
-    commit of the first call to the commit of the second call."""
+    """Returns two periods in seconds. The first period lasts from the start of the server to the node's first call of pinfold.put(). The second
+    period is the longest period between two successive calls of the node. The period between two calls lasts from the commit of the earlier call
+    to the commit of the later call."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 
