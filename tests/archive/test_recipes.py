@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the commands of docs/archive.md, for example for a backup, for a standby server and for certificates."""
+"""Tests the commands that docs/archive.md describes, such as the commands that make a backup, a standby server or certificates."""
 
 import json
 import os
