@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold doctor` on two nodes: on a node with all controllers, and on a node whose systemd must not use one controller."""
+"""Tests `pinfold doctor` on a node with all controllers, and on a node that lacks a controller."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,8 @@ from jobs import BATCH, finish, run, start_job, wait_running, wait_until
 
 
 def examined():
-    """Returns the findings, or None if PID 1 did not answer `pinfold doctor` within two seconds. PID 1 of an emulated machine can need more than two
-    seconds."""
+    """Returns the findings, or None if PID 1 did not answer `pinfold doctor` within two seconds. In an emulated machine, PID 1 can need more than two
+    seconds to answer."""
     done = run("pinfold", "doctor", "--json", check=False)
     found = json.loads(done.stdout)["findings"]
     assert done.returncode == (1 if "fail" in [finding["state"] for finding in found] else 0), done.stderr

@@ -173,8 +173,8 @@ def test_run_time_max_ends_the_job():
     expect_nothing_left()
 
 
-# The test raises each limit, and then lowers the limits in the opposite order. CHANGES maps each limit to pairs. A pair has a value of the limit, and
-# the text that the cgroup's file must then contain.
+# The test raises each limit, and then lowers the limits in the opposite order. CHANGES maps each limit to pairs of texts. The
+# first text of a pair is a value of the limit. The second text of the pair is the content of the cgroup's file for this value.
 CHANGES = {
     "memory_max": [("256M", str(256 * MIB)), ("32M", str(32 * MIB)), ("infinity", "max")],
     "memory_high": [("256M", str(256 * MIB)), ("32M", str(32 * MIB))],

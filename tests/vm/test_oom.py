@@ -139,8 +139,8 @@ def test_the_share_that_jobs_have_of_the_node():
 @pytest.fixture
 def no_thrashing():
     """Without swap, the kernel first drops the pages of all programs, and reads the pages again when a program needs them. In the emulated machine,
-    the kernel drops and reads pages for minutes before it kills a process. With min_ttl_ms, the kernel kills a process much earlier
-    (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    the kernel drops and reads pages for minutes before it kills a process. With min_ttl_ms, the kernel kills a process much earlier than
+    without min_ttl_ms (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
     for file, text in settings.items():

@@ -40,12 +40,12 @@ isRoot() { [[ $EUID -eq 0 ]]; }
 # tree.
 isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
-# Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. Without
-# PINFOLD_TREE, the box boots from pinfold's own tree.
+# Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. If
+# PINFOLD_TREE is not set, the box boots from the root tree that tools/lib/image makes.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
-# Prints the path of the disk of a VM. If PINFOLD_TREE names a root tree, rootDisk makes a disk from this tree. Without PINFOLD_TREE, the VM
-# has pinfold's own disk.
+# Prints the path of the disk of a VM. If PINFOLD_TREE names a root tree, rootDisk makes a disk from this tree. If PINFOLD_TREE
+# is not set, the VM has the disk that tools/lib/image makes.
 rootDisk() {
     if [[ -z ${PINFOLD_TREE:-} ]]; then
         "$lib/image" disk
@@ -79,8 +79,8 @@ missingNeed() {
     esac
 }
 
-# Prints the top directory of this host's cgroup v2 tree, if this process may write to the directory. If the host has both cgroup v1 and
-# cgroup v2, the directory is /sys/fs/cgroup/unified.
+# Prints the top directory of this host's cgroup v2 tree if this process has the right to write to this directory. If the host
+# has both cgroup v1 and cgroup v2, the directory is /sys/fs/cgroup/unified.
 cgroupTop() {
     local dir
     for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do

@@ -22,7 +22,7 @@ TEST(Auditors, areNotTakenForOthersWhileTheUserDatabaseIsSilent) {
     const auto others = auditors.seesAll(1000);
     ASSERT_FALSE(others);
     EXPECT_EQ(others.error().code, ErrorCode::Unreachable);
-    never.set_value({}); // the thread waits for `never`, and must end before `never` is destroyed
+    never.set_value({}); // the thread waits for the promise `never`, and must end before the promise is destroyed
 }
 
 } // namespace

@@ -94,7 +94,7 @@ TEST(ReceiptQuery, readsProfilesOnlyIfTheyAreWanted) {
 
 TEST(ReceiptQuery, knowsTheKeysThatEachNodeGives) {
     EXPECT_TRUE(isKeyOfOneNode("manual.1"));
-    EXPECT_FALSE(isKeyOfOneNode("manual.build")); // users can give the key manual.build to jobs on several hosts
+    EXPECT_FALSE(isKeyOfOneNode("manual.build")); // users choose the key manual.build, so jobs on several hosts can have this key
     EXPECT_FALSE(isKeyOfOneNode("user.1"));
     EXPECT_FALSE(isKeyOfOneNode("slurm.1"));
 }

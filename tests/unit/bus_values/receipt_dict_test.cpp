@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-// fill() gives a member another value than an empty receipt has, so that the tests notice a lost member.
+// fill() changes a member of an empty receipt, so that the tests notice a lost member.
 void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
 void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
 void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
@@ -88,8 +88,8 @@ TEST(ReceiptDict, aProfileComesBackIfItIsWanted) {
     EXPECT_EQ(receiptFrom(toDictWithProfile(sent)).profile, sent.profile);
 }
 
-// If you add a member to a struct of a receipt, find the function that calls `f(name, member)` for each member. Add a line for
-// your member to the function.
+// If you add a member to a struct of a receipt, find the function that calls `f(name, member)` for each member. In this
+// function, add a line for the new member of the struct.
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     const auto count = [](std::size_t& fields) { return [&fields](const char*, const auto&) { ++fields; }; };
     std::size_t ofReceipt = 0;
@@ -105,9 +105,9 @@ TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     EXPECT_EQ(ofUsage, kMembers<Usage> - 1) << "ioDevices is a list";
     EXPECT_EQ(ofIdentity, kMembers<JobIdentity>);
     EXPECT_EQ(ofTask, kMembers<TaskReceipt> - 1 + kMembers<ExitState>) << "the exit state has fields of its own";
-    constexpr std::size_t parts = 6;      // usage, oom, limits, allocation, identity and taskList have their own tables
+    constexpr std::size_t parts = 6; // each of usage, oom, limits, allocation, identity and taskList has its own table of fields
     constexpr std::size_t notPrinted = 4; // oomSaid, stopSaid, unwritten and profile are not in the JSON
-    constexpr std::size_t split = 3;      // each member of origin, exit and leftovers has its own field
+    constexpr std::size_t split = 3;      // each member of the structs origin, exit and leftovers is a field
     EXPECT_EQ(ofReceipt,
               kMembers<Receipt> - parts - notPrinted - split + kMembers<Origin> + kMembers<ExitState> + kMembers<Leftovers>);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Parses the options `words` of `pinfold strays`. Returns the parsed options, or pinfold's message.
+/// Parses `words`, which are options of `pinfold strays`. Returns the parsed options, or pinfold's message.
 std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     StraysOptions seen;
     const auto verb = makeVerb("strays", "", straysOptions, [&seen](const VerbContext&, const StraysOptions& options) {
@@ -28,7 +28,7 @@ std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     return seen;
 }
 
-/// Changes the section [strays] of a site's configuration by the options in `words`, and returns the section.
+/// Applies the options in `words` to the section [strays] of a site's configuration, and returns the changed section.
 StraysConfig applied(const Words& words, const StraysConfig& config = {}) {
     const auto options = parsed(words);
     if (const auto* early = std::get_if<EarlyExit>(&options)) {

@@ -167,8 +167,8 @@ TEST(TopText, fitsATerminalOfAnySize) {
     EXPECT_EQ(narrow.find("CACHE"), std::string::npos);
 }
 
-/// In the first half of its run, the job used no CPU, and in the second half, the job used one CPU. The job always used `memory`
-/// bytes of memory.
+/// In the first half of its run, the job used no CPU, and in the second half, the job used one CPU. The parameter
+/// `memory` is the number of bytes of memory that the job used during its whole run.
 Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {

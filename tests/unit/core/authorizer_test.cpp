@@ -23,7 +23,7 @@ struct Line {
     bool userJobs; ///< jobs.allow_user_jobs
     const char* admin;
     const char* owner;
-    const char* inside; ///< the result if a process of the owner is in the job and passes its own pidfd
+    const char* inside; ///< the result if the owner's process is in the job, and this process passes its own pidfd
     const char* other;
     const char* auditor = nullptr; ///< the result for an auditor; null means the same result as `other`
 };

@@ -62,7 +62,8 @@ public:
 
 private:
     unsigned upTo(unsigned most) { return static_cast<unsigned>(generator_() % most) + 1; }
-    /// Takes each CPU with the probability 1/`one`, but never all CPUs. If `one` is 0, the function takes no CPU.
+    /// The parameter `one` is a number N. The function takes each CPU except the node's first CPU with the probability 1/N. If N
+    /// is 0, the function takes no CPU.
     CpuList some(unsigned one) {
         std::vector<unsigned> numbers;
         for (std::size_t i = 1; one > 0 && i < topology_.cpus.size(); ++i)
@@ -80,7 +81,7 @@ private:
         const auto mine = core.intersected(usable_);
         return mode_ == HyperThreads::Count ? static_cast<unsigned>(mine.count()) : mine == core ? 1 : 0;
     }
-    /// Returns the number of free CPUs among `where`, or among all CPUs if `where` is empty.
+    /// Counts the free CPUs of the list `where`. If this list is empty, the function counts all free CPUs.
     unsigned room(const CpuList& taken, const CpuList& where = {}) const {
         unsigned sum = 0;
         for (const auto& [number, core] : cores_)

@@ -20,7 +20,8 @@ class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// Adds the receipts of `number` jobs. All jobs ended at the time now - `ago`.
+    /// Adds receipts of different jobs. The parameter `number` is the number of receipts. The parameter `ago` is the time
+    /// from the ends of the jobs until now.
     void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {

@@ -344,7 +344,7 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    // An earlier pinfoldd has written the receipt `earlier`. Somebody killed this pinfoldd before it removed the slice.
+    // An earlier pinfoldd has written the receipt `earlier`. This pinfoldd was killed before it removed the job's slice.
     ASSERT_TRUE(history->write({{earlier}}));
     endJob("sge.1", leader);
     ASSERT_EQ(answers.size(), 1U);
@@ -361,8 +361,8 @@ TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold)
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    // The disk was full, so an earlier pinfoldd kept the receipt `earlier` in /run. Somebody killed the earlier pinfoldd before
-    // it removed the job's slice.
+    // The disk was full, so an earlier pinfoldd kept the receipt `earlier` in /run. The earlier pinfoldd was killed before it
+    // removed the job's slice.
     ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
     restart();
     endJob("sge.1", leader);

@@ -162,7 +162,7 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
 }
 
 TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
-    const auto leader = child(0); // for a leader of root, pinfoldd gives systemd the process id
+    const auto leader = child(0); // if root owns the leader, pinfoldd gives systemd the leader's process id
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
     node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has not started the scope yet
@@ -236,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // the fake systemd answers new starts; the suspension still waits for its answer
+    node.holdStarts = false; // the fake systemd answers new starts, but has not answered the call that suspends the job
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);

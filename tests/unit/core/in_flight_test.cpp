@@ -28,7 +28,7 @@ protected:
         manager->addTask(root, std::move(request), [this](Result<TaskAdded> answer) { added = std::move(answer); });
         loop.settle();
     }
-    /// Calls add(), but PID 1 does not begin the start of the task yet.
+    /// Calls add(), but PID 1 does not start the task's scope yet.
     void addHeld(const ChildProcess& leader, bool batch = false) {
         node.holdStarts = true;
         add(leader, batch);
@@ -101,7 +101,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // the fake systemd answers new starts; the start of the task still waits for its answer
+    node.holdStarts = false; // the fake systemd answers new starts, but has not answered the start of the task
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
@@ -343,7 +343,7 @@ TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
     EXPECT_EQ(node.starts.size(), 1U);
 }
 
-/// PID 1 hangs. PID 1 continues when no caller waits for an answer any more.
+/// PID 1 hangs for 200 s. At the end of the hang, no caller waits for an answer of PID 1.
 class SystemdHangs : public InFlightTest {
 protected:
     void hang(const ChildProcess& leader) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests what a receipt says about the job's owner and about the job's host. Tests which users are allowed to set these facts.
+// Tests what a receipt says about the job's owner and about the job's host. Tests which users are allowed to set
+// the facts about the owner and the host.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
@@ -96,7 +97,8 @@ std::set<std::string> fieldsOf(const Receipt& receipt) {
 }
 
 /// JobCloser must fill in each field of a receipt. If you add a field, give the field a value in the job of this test. If you add
-/// a field that the job of this test cannot have, add the field to `ofOtherJobs`. Another test must then check the field.
+/// a field that the job of this test cannot have, add the field to `ofOtherJobs`. Another test must check the
+/// fields in `ofOtherJobs`.
 TEST_F(JobFactsTest, aReceiptHasEveryField) {
     const std::set<std::string> ofOtherJobs{"suspended",          "tasks",       "leftovers",   "leftover_cpu",
                                             "leftover_commands",  "exit_status", "exit_signal", "unkillable_processes",

@@ -240,7 +240,7 @@ TEST_F(LimitWarnerTest, afterARestartOfPinfolddTheRepeatedRequestBringsTheOutput
     EXPECT_NE(said(), "");
 }
 
-// After the end of a job, pinfoldd writes the reason into the job's output. The following tests check this line.
+// The following tests check the line that pinfoldd writes into the job's output at the end of a job: the reason for the end.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
     start({});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The tests of this file check limits that the node cannot enforce, and changes of a running job's limits. If pinfoldd cannot
-// change one limit of a request, pinfoldd changes no limit of the request.
+// The tests of this file check changes of a running job's limits, and check limits that the node cannot enforce. If pinfoldd
+// cannot change one limit of a request, pinfoldd changes no limit of the request.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 

@@ -18,7 +18,7 @@ protected:
         config.metrics.textfile = "/metrics/pinfold.prom";
         std::filesystem::create_directory(node.root() / "metrics");
     }
-    /// Opens the metrics file, as pinfoldd does when it is ready.
+    /// Opens the metrics file, as pinfoldd does as soon as pinfoldd is ready.
     void open() {
         file.reset();
         file.emplace(MetricsFile::Parts{loop, *background, *manager, *store, *metrics, closer, config, node.root(), "1.2.3",

@@ -46,8 +46,8 @@ TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
     EXPECT_TRUE(kill());
     EXPECT_TRUE(ends(script));
     EXPECT_TRUE(lives(epilogue));
-    // The leader has ended, so the job is perhaps ending. At the end of a job, pinfoldd sends SIGTERM to the processes that are
-    // left in the job.
+    // After the end of the leader, pinfoldd can end the job, and send SIGTERM to all processes of the job. The test therefore
+    // looks only for SIGKILL.
     EXPECT_TRUE(std::ranges::none_of(node.signals, [](const auto& sent) { return sent.second == SIGKILL; }))
         << "systemd would have told all of them";
 }

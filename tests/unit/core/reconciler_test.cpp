@@ -127,7 +127,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
     node.holdLists = true;
     ask();
     node.releaseLists();
-    // PID 1 removes the scope after it has sent its second list of units, so the list still contains the scope.
+    // PID 1 sends the second list of units, and then removes the scope. The second list therefore still contains the scope.
     node.stop("job-sge.1-2.scope", [](const SystemdOutcome&) {});
     const auto stops = node.stops;
     loop.settle();

@@ -119,7 +119,7 @@ TEST_F(CoreTest, aLimitOnADiskWithAnUnsteadyNameIsForgottenAndTheJobGoesOn) {
     auto record = records.load()->records.front();
     record.limits.ioReadIopsMax = *DeviceAmounts::parseStored("/dev/shm/alice/disk 7, /dev/vda 9");
     record.limits.ioWriteIopsMax = *DeviceAmounts::parseStored("/dev/fd/3 8");
-    ASSERT_TRUE(records.save(record)); // an earlier pinfoldd accepted the names of devices in this record
+    ASSERT_TRUE(records.save(record)); // an earlier pinfoldd accepted the device names that this record contains
     restart();
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     EXPECT_EQ(manager->job("sge.1")->limits.ioReadIopsMax, *DeviceAmounts::parse("/dev/vda 9"));

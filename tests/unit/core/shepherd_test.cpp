@@ -54,8 +54,8 @@ TEST_F(ShepherdTest, hearsNothingOfAStop) {
     EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
 }
 
-// pinfoldd reads the list of processes before it sends the signal. A process of the list can end before pinfoldd sends the
-// signal. A new process can then get the process id of the ended process.
+// pinfoldd reads the list of processes before it sends the signal. If a process of the list ends before pinfoldd
+// sends the signal, a new process can get the process id of the ended process.
 TEST_F(ShepherdTest, aSignalIsForProcessesThatAreInTheJob) {
     auto stranger = child(1001, "/system.slice/other.service");
     node.setFile(kScope, "cgroup.procs", std::to_string(stranger.pid()) + "\n" + std::to_string(script.pid()) + "\n");

@@ -127,8 +127,8 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager still waits for an answer of the fake systemd. release() lets this answer come before the variables of this
-    // test are destroyed.
+    // The manager still waits for an answer of the fake systemd. release() makes the fake systemd answer while the variables
+    // of this test still exist.
     node.release();
     manager.reset();
 }

@@ -32,8 +32,8 @@ def members(group):
 
 
 def as_from_a_terminal():
-    """Sets the default actions of the signals. nohup(1) makes its children ignore signals, and a script cannot trap a signal that its parent
-    ignored."""
+    """Sets the default actions of the signals. nohup(1) makes a command ignore SIGHUP. A script cannot trap a signal that was ignored when the
+    script began."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that libFuzzer can read the dictionary of each fuzz target. The dictionaries must contain the names that the pages and the schemas describe.
-If a name has moved to a different source file, add this file to the list in fuzz_words.py."""
+If a name has moved to a different source file, add the name of this source file to SOURCES in fuzz_words.py."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import re
 import pytest
 from fuzz_words import LONGEST, SOURCES, TARGETS, TOP, dictionary, words
 
-# Maps each target to words that an attacker would write into the target's input.
+# Maps each fuzz target to words that an attacker would write into the input of the fuzz target.
 ATTACKS = {"archive_request": {"filter", "all_hosts_of", "report", "label"},
            "bus_answer": {"leftover_commands", "oom_victim_name", "task_list", "a{sv}"},
            "bus_request": {"grace", "leader", "shepherd", "supervisor", "output", "batch", "uid", "force", "as", "a{ss}"},

@@ -7,7 +7,8 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
-FREE = {"states", "schedulers", "environment", "properties", "labels"}  # the keys of these objects are states of jobs, batch systems, variables, properties of units, or labels
+# A key in an object of FREE is data: the state of a job, or the name of a batch system, a variable, a unit's property or a label.
+FREE = {"states", "schedulers", "environment", "properties", "labels"}
 
 
 def keys_of(value, name=None):

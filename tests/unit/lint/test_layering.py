@@ -53,7 +53,7 @@ OWNERS = {
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive", "archive_service", "ship"},
     "openssl/": {"postgres"},
 }
-# PURE has the sources that translate data of a batch system for pinfold. The sources in PURE do no I/O, because their callers pass all data.
+# The source files in PURE translate a batch system's data for pinfold. Callers pass all data to these source files, so the files do no I/O.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
         "adapters/torque/translate"}
 IO = {"fcntl.h", "fstream", "filesystem", "poll.h", "unistd.h", "sys/socket.h", "sys/stat.h"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each test checks a fact that two files of the repository state. The two files must agree."""
+"""Each test checks that two files of the repository say the same about a fact."""
 
 import os
 import re
@@ -67,13 +67,13 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """`journalctl -u` searches fields that users cannot write. Every user can write a journal field that does not begin with "_". A search by a field
-    without "_" needs _UID=0."""
+    """`journalctl -u` always checks a field that users cannot write. Every user can write a journal field that does not begin with "_". A command
+    that searches for such a field must also search for _UID=0 or _PID=1."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
-    # If an example fills a whole line, its command has no quotation marks. Man pages write "_" as "\_".
+    # If a command fills a whole line of a page, the page puts no quotation marks around the command. Man pages write "_" as "\_".
     lines = [line.replace("\\_", "_") for page in pages for line in page.read_text().splitlines()]
     unquoted = [line for line in lines if re.search(r"^\s+(sudo )?journalctl\s", line) and "--update-catalog" not in line]
     assert unquoted
@@ -170,7 +170,7 @@ ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job
 
 
 def test_every_field_is_an_entry_in_the_xml():
-    """A table in a header of src/model contains names: names of a receipt's fields, or names of a live job's figures."""
+    """A header of src/model can contain a table of names. Each name is the name of a receipt's field or of a live job's figure."""
     fields = {path.name: re.findall(r'^ +f\("(\w+)", ', path.read_text(), re.M) for path in (TOP / "src/model").glob("*.hpp")}
     fields = {header: names for header, names in fields.items() if names}
     assert fields.keys() == ENTRIES.keys() and sum(map(len, fields.values())) > 80

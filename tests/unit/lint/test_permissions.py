@@ -9,7 +9,7 @@ TOP = Path(__file__).resolve().parents[3]
 WHO = {"Admin": "admins", "Owner": "owner", "Reader": "owner, auditors", "Creator": "creator", "Everyone": "everyone"}
 IS = {"Done": "yes", "Needless": "nothing to do", "NoJob": "`NoSuchJob`", "NoReceipt": "`NoSuchReceipt`", "Taken": "`AlreadyExists`",
       "Early": "`Busy`", "Held": "`Busy`", "Late": "`JobEnding`"}
-# In the comments of the interface, some lines begin with "Who:". SAID has the words after "Who:".
+# In the comments of the interface, some lines begin with "Who:". SAID maps each group of callers to the words after "Who:".
 SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Reader": ("admin or auditor; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
 
 

@@ -16,7 +16,7 @@ GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
 # If the names of a golden file and of its schema differ, SCHEMA_OF maps the golden file to the schema.
 SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "limits-of-systemd": "limits", "status-job": "job",
              "status-jobs": "status", "vacuum-dry-run": "vacuum", "why-hosts": "why", "why-live": "why"}
-# SOMETIMES contains the keys that some documents lack. pinfold-json(5) says when a document has a key of SOMETIMES.
+# SOMETIMES contains the keys that some documents lack. pinfold-json(5) says which documents have the keys in SOMETIMES.
 SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # the objects in FREE have keys that no schema lists
 # Maps each section of the page to the schemas that have the section's keys.

@@ -19,8 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Describes a member that earlier versions of pinfold need. An earlier version fails if the member is missing or has a wrong
-/// type.
+/// Describes a member of a JSON object. If the member is missing or has a wrong type, earlier versions of pinfold cannot read the
+/// JSON object.
 struct Needed {
     const char* name;
     bool (*isRight)(const Json&);
@@ -142,7 +142,7 @@ TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     }
 }
 
-// Before revision 55a58ede, pinfoldd accepted all names of disks that begin with /dev/.
+// Before revision 55a58ede, pinfoldd accepted the name of a disk if the name began with /dev/.
 TEST(EarlierVersions, haveLeftNamesOfDisksThatNoRequestMayHaveNow) {
     const std::string disks = "/dev//sda 7, /dev/fd/3 8, /dev/shm/alice/disk infinity, /dev/vda 9";
     JobRecord record("id-1", "boot-1", *JobKey::parse("sge.1"));

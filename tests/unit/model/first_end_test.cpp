@@ -112,7 +112,8 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");
-    // Each of the two events would have ended the job. The receipts say when the memory ran out, but not when the node was lost.
+    // Each of the two events would have ended the job. The receipts contain the time at which the memory ran out. The receipts do
+    // not contain the time at which the node was lost.
     EXPECT_EQ(firstOf({outOfMemory(toldHost("c", 1h), 1h), lost}), "c out-of-memory");
 }
 

@@ -73,7 +73,7 @@ TEST(HostsOfJob, saysHowLongAfterTheFirstHostTheOthersEnded) {
 TEST(HostsOfJob, takesTheEndOfTheLastProcessAndNotOfTheLinger) {
     auto lingered = withTask(toldHost("b", 2h), 1, 1h, {.status = 0});
     EXPECT_EQ(hostsOfJob({lingered}).hosts[0].ended, at(1h));
-    lingered.tasks = 70; // the receipt lacks the tasks that ended last
+    lingered.tasks = 70; // the receipt's list has only 1 of the 70 tasks
     EXPECT_EQ(hostsOfJob({lingered}).hosts[0].ended, at(2h));
 }
 
@@ -129,8 +129,8 @@ Names newest(const Receipts& receipts) {
 }
 
 TEST(NewestRun, hasTheReceiptsWithTheNumberOfTheRun) {
-    // pinfoldd sometimes notices late that a job's first run was lost. The receipt of the first run then has a later end than the
-    // receipts of the second run.
+    // If pinfoldd notices late that a job's first run was lost, the first run's receipt has a later end than the second run's
+    // receipts.
     EXPECT_EQ(newest({inRun(1, "2", 1h, 2h), inRun(0, "1", 0s, 9h), inRun(1, "3", 90min, 2h)}), (Names{"2", "3"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 5h, 6h)}), (Names{"1", "2"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 300 * 24h, 301 * 24h)}), Names{"2"});

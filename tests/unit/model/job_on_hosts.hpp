@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the receipts of one job from several hosts. Times are durations since the start of the job.
+// Makes the receipts of one job from several hosts. In this header, each time is a duration since the start of
+// the job.
 #pragma once
 
 #include "model/hosts_of_job.hpp"

@@ -125,7 +125,7 @@ TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     for (const char* name :
          {"exit_status", "unkillable_processes", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
         EXPECT_EQ(text.find(name), std::string::npos) << text;
-    // An earlier pinfold refuses a receipt without `id`, `key`, `uid` or another member of the following list.
+    // An earlier pinfold refuses a receipt if one of the following JSON keys is missing.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         EXPECT_NE(text.find("\"" + std::string(name) + "\":"), std::string::npos) << name;
@@ -253,8 +253,8 @@ Receipt largestReceipt(std::size_t disks) {
     return receipt;
 }
 
-// If a receipt has more than 1 MiB, the archive's function put() stores only the receipt's text (src/archive/sql/0001.sql). No
-// user reads the text of a receipt with more than 1 MiB.
+// If a receipt has more than 1 MiB, the archive's function put() stores the receipt only in the table `rejected`
+// (src/archive/sql/0001.sql). pinfold's queries only count the receipts in the table `rejected`.
 TEST(ReceiptJson, ofAReceiptWithEverythingAtItsBoundIsFarSmallerThanTheArchiveAccepts) {
     for (const auto& [disks, most] : {std::pair<std::size_t, std::size_t>{100, 320 << 10}, {1000, 460 << 10}}) {
         const auto receipt = largestReceipt(disks);

@@ -20,7 +20,7 @@ class Cgroups : public TemporaryDirectory {
 protected:
     Cgroups() : tree(top()) { put("cgroup.procs", ""); }
 
-    /// Writes a file of the test's cgroup, or of a cgroup below the test's cgroup.
+    /// Writes `text` to a file in the test's cgroup, or in a cgroup below the test's cgroup.
     void put(const std::string& file, std::string_view text) const { write(relative() / file, text); }
     std::string get(const std::string& file) const {
         return readFile(AT_FDCWD, (top() / relative() / file).c_str()).value_or("(none)");

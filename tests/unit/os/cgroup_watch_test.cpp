@@ -87,7 +87,7 @@ TEST_F(Watches, aHandlerMayEndItself) {
     EventHandle handle;
     handle = on(events, [&, alive = std::make_shared<int>(7)] {
         handle.reset();
-        told += *alive; // the data of the handler must outlast `handle`
+        told += *alive; // the handler's data must still exist after handle.reset()
     });
     change(events);
     change(events);

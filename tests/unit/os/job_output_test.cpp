@@ -30,7 +30,7 @@ struct OutputPipe : test::Pipe {
         while (::write(own.get(), page.data(), page.size()) > 0) {
         }
     }
-    /// Reads the job's output up to its end, or until no byte has come for `deadlineMs` milliseconds.
+    /// Reads the job's output until the output ends, or until no byte has come for `deadlineMs` milliseconds.
     std::string readAll(int deadlineMs = 10'000) const {
         std::string text;
         std::array<char, 65536> buffer{};

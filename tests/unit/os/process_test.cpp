@@ -21,7 +21,7 @@
 namespace pinfold::test {
 namespace {
 
-/// Ends the main thread when a second thread runs. The second thread runs until somebody kills the process.
+/// Starts a second thread, and then ends the main thread. The second thread runs until somebody kills the process.
 void leaveOnlyAThread() {
     pthread_t thread{};
     ::pthread_create(

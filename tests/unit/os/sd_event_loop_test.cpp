@@ -194,7 +194,8 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     EventHandle end;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
         if (++told == 2) {
-            // An emulator may need more than 10 ms to throw an exception, so the time starts with the second call.
+            // An emulator can need more than 10 ms to throw an exception, so the handler starts the timer only in its second
+            // call.
             end = loop.after(10ms, [this] { loop.quit(3); });
             bad.reset(); // in its second call, the handler removes its own event
         }

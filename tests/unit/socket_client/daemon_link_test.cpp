@@ -92,7 +92,7 @@ TEST_F(DaemonLinkTest, aRefusalIsFinal) {
     EXPECT_EQ(refused.error().message, "not yours");
 }
 
-// An older pinfoldd refuses each request that has a member that it does not know.
+// If an older pinfoldd does not know a member of a request, this pinfoldd refuses the request.
 TEST_F(DaemonLinkTest, anOlderPinfolddGetsTheRequestWithoutTheIdentity) {
     const auto unknown = decodeWrapperRequest(R"({"version":1,"call":"end","key":"sge.1","leader":0,"of_a_later_version":1})");
     ASSERT_FALSE(unknown);

@@ -172,8 +172,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". Before the call, the table kinds must
-    /// not contain two rows whose only difference is the outcome "failed" or "unknown".
+    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". Before the call, the SQL
+    /// table `kinds` must not contain a row with "failed" and an otherwise equal row with "unknown".
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

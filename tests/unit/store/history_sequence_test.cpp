@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The history gives each receipt a number. The tests of this file check these numbers. Some tests check queries that return
+// The tests of this file check the number that the history gives to each receipt. Some tests check queries that return
 // receipts in the order of the numbers.
 #include "history_fixture.hpp"
 

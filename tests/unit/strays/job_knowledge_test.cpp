@@ -12,7 +12,7 @@ class Knowledge : public TemporaryDirectory {
 protected:
     Knowledge() : records(top() / "run/pinfold/jobs") { EXPECT_TRUE(records.prepare()); }
 
-    /// Adds a job to pinfoldd's list. Adds a record of the job, and a process in the job's slice.
+    /// Adds a job to pinfoldd's list, adds a record of the job, and puts a process into the job's slice.
     void addJob(const std::string& key, uid_t uid) {
         addRecord(key);
         populate("batch-" + key + ".slice", true);

@@ -13,7 +13,7 @@ namespace {
 constexpr uid_t kAlice = 500'001;
 constexpr uid_t kBob = 500'002;
 
-/// Makes a file of alice and a file of bob. Each file belongs to a job that has ended.
+/// Makes one file that alice owns, and one file that bob owns. Each file belongs to a job that has ended.
 class LeftoverSearchTest : public TemporaryDirectory {
 protected:
     void SetUp() override {

@@ -47,7 +47,7 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
-/// Returns a value that every limit of the form `form` accepts.
+/// Returns a value that every limit of the given form accepts.
 const char* sampleOf(LimitForm form) {
     switch (form) {
     case LimitForm::Size:
