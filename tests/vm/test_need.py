@@ -39,8 +39,8 @@ sys.stdin.readline()
 os.unlink("/dev/shm/pinfold-need")
 """
 
-# The memory of this program grows by 10 MiB each second. The program measures its anonymous memory again and again, and adds up the memory multiplied
-# by the time. At the end, the program prints the time and the sum of each measurement.
+# The memory of this program grows by 10 MiB each second. The program measures its anonymous memory again and again, and adds up the products of
+# memory and time. At the end, the program prints a time and a sum for each measurement.
 LEAK = """
 import json, time
 def anonymous():
@@ -109,8 +109,9 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     assert abs(sum(seconds) - receipt["wall"] / 1e6) < 0.1
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
-    # After the job's last measurement, an emulated machine can need seconds to free the memory. While the kernel frees the job's memory, pinfoldd can
-    # measure the job several times. The test ignores what pinfoldd measured after the job's last measurement.
+    # The job measures its own memory. After the last measurement by the job, an emulated machine can need seconds to free the memory. While the
+    # kernel frees the job's memory, pinfoldd can measure the job several times. The test ignores what pinfoldd measured after the last
+    # measurement by the job.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"

@@ -20,7 +20,8 @@ BEFORE = [f"{NUMBER} rbps=2097152 wbps=max riops=max wiops=max\n"] * 2
 OWN = "/dev/shm/alice/disk"  # a link of alice
 REFUSALS = {"Denied", "InvalidArgument", "LimitInvalid"}
 
-# Asks pinfoldd to make each change of the limit. For each change, the program prints pinfoldd's answer and the contents of the job's io.max files.
+# This program asks pinfoldd to change a limit several times. For each change, the program prints pinfoldd's answer and the contents of the job's
+# io.max files.
 LOOSEN = """
 import json, pathlib, sys, time, dbus
 key, changes, files = map(json.loads, sys.argv[1:])

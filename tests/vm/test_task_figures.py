@@ -54,8 +54,8 @@ def job_of_tasks(key):
 
 
 def exact_after_checks(truths, receipt):
-    """Compares the receipt's figures of the tasks with PLAN and with the CPU times in `truths`. Returns the memory of each task with exact figures,
-    in MiB."""
+    """Compares the receipt's figures of the tasks with PLAN and with the CPU times in `truths`. For each task whose figures are exact,
+    the result contains the memory of the task in MiB."""
     tasks = {task["number"]: task for task in receipt["task_list"]}
     assert sorted(tasks) == list(range(len(PLAN) + 1))
     report = json.dumps([truths, receipt["task_list"]])

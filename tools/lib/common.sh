@@ -20,8 +20,8 @@ release=${PINFOLD_RELEASE:-$hostRelease}
 # shellcheck disable=SC2034
 arch=${PINFOLD_ARCH:-}
 
-# The array `directories` has the options that tell meson into which directories it installs pinfold. Debian's packages use the same
-# directories.
+# The array `directories` has the options that tell meson into which directories meson installs pinfold. The Debian packages of pinfold use
+# the same directories as this array.
 # shellcheck disable=SC2034
 directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
 

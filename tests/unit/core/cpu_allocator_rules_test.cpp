@@ -19,8 +19,8 @@ using test::Numbering;
 using test::Shape;
 using test::withoutCpus;
 
-/// Lets jobs begin and end on a node with a random topology. A second implementation of the rules checks each allocation. The
-/// second implementation looks at the cores one by one.
+/// Lets jobs begin and end on a node with a random topology. A second implementation of the allocator's rules looks at
+/// the cores one by one, and checks each allocation.
 class Random {
 public:
     explicit Random(unsigned seed) : generator_(seed) {

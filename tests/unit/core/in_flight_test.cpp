@@ -179,7 +179,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    // a process first leaves its cgroup; other events can come before the pidfd reports the end
+    // other events can come after the process has left its cgroup, and before the pidfd reports the end of the process
     node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());

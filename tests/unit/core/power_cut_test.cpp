@@ -15,7 +15,8 @@ namespace {
 
 class PowerCutTest : public CoreTest {
 protected:
-    /// Cuts the power, and boots the node again after `downFor`. After the power cut, only the files on the disk are left.
+    /// Cuts the power, and boots the node again when the time `downFor` is over. After the power cut, only the files on the disk
+    /// are left.
     void powerCut(Microseconds downFor = 60s) {
         crash();
         std::filesystem::remove_all(node.root() / "run/pinfold/jobs");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests who is allowed to report the end of a job's leader. Tests how long pinfoldd waits for the report, and what a late report
-// changes.
+// Tests who is allowed to report the end of a job's leader. Tests how long pinfoldd waits for the report of the leader's end, and
+// what a late report changes.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

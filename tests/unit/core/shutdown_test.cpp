@@ -16,8 +16,8 @@ protected:
     }
     /// Ends the leader, as PID 1 does when PID 1 stops the job's scope.
     void stopScope(ChildProcess& leader) { end(leader); }
-    /// Returns the only receipt of a job whose leader has ended. PID 1 announces the shutdown after `delay`, and then the
-    /// supervisor reports how the leader ended.
+    /// Returns the only receipt of a job whose leader has ended. PID 1 announces the shutdown when the time `delay` is
+    /// over, and then the supervisor reports how the leader ended.
     Receipt receiptOfEndBeforeTheWord(ExitState exit, Microseconds delay = 0s) {
         auto leader = child();
         auto supervisor = child(0);

@@ -13,7 +13,7 @@ protected:
         host_.units["pinfold-ship.service"] = {{"LoadState", "loaded"}, {"ActiveState", "active"}};
         figures(0, 0, host_.now - 5min, host_.now + 300 * 24h);
     }
-    /// `answer` has the metrics that depend on an answer of the archive.
+    /// Writes the metrics of pinfold-ship. The parameter `answer` contains those metrics that depend on an answer of the archive.
     void figures(int failing, int unsent, RealTime success, RealTime expires, const std::string& answer = kGoodAnswer) const {
         const auto seconds = [](RealTime time) { return std::to_string(time.time_since_epoch() / 1s); };
         write("var/lib/pinfold-ship/pinfold-ship.prom",

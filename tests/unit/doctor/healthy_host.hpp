@@ -61,7 +61,7 @@ protected:
         return doctor::examine(host);
     }
 
-    /// Returns the finding with the id `id`. The finding must exist.
+    /// Returns the finding that has the given id. The finding must exist.
     Finding finding(const std::string& id) const {
         const auto all = examined();
         const auto found = std::find_if(all.begin(), all.end(), [&id](const auto& finding) { return finding.id == id; });

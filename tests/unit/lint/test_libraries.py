@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A batch system, sshd or the wrapper starts some programs for each job or login. Each shared library takes time at each start of a program. The
 tests check the shared libraries of the programs that run for each job or login. If the build compiles several sources as one source, a program can
-load shared libraries that it does not need (see src/os/meson.build)."""
+load shared libraries that the program does not need (see src/os/meson.build)."""
 
 import os
 import subprocess

@@ -142,7 +142,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # only this page describes some options of `open` and `limits`
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # only pinfold-run(1) describes some options of `open` and `limits`
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80
@@ -207,7 +207,7 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """Some limits have a file in the cgroup. The tests in the virtual machine check these limits, because the virtual machine has all controllers."""
+    """If a limit has a file in the cgroup, the tests in the virtual machine check the limit. The virtual machine has all controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

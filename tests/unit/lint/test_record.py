@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that job_record_test.cpp gives a value to each member of a job's record. Only then does the test notice a member that pinfoldd does not store
-or does not read after a restart."""
+"""Tests that job_record_test.cpp gives a value to each member of a job's record. If a member had no value, job_record_test.cpp would not
+notice that pinfoldd does not store the member, or does not read the member after a restart."""
 
 import re
 from pathlib import Path

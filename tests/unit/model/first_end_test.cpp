@@ -26,8 +26,8 @@ TEST(FirstEnd, isTheBatchScriptOfAJobThatSucceeded) {
 }
 
 TEST(FirstEnd, isTheBatchScriptAlsoIfTheSistersEndFirst) {
-    // At the end of a job, Torque and OpenPBS end the job on the sister hosts first. Some processes of the batch script can live
-    // until the epilogue runs.
+    // Torque and OpenPBS end a job on the sister hosts before the job ends on the host of the batch script. Some processes of the
+    // batch script can live until the epilogue runs.
     EXPECT_EQ(
         firstOf({batchHost("a", 1h + 2s, {.status = 1}), withTask(toldHost("b", 1h + 1s), 1, 1h + 1s, {.signal = SIGKILL})}),
         "a batch-ended 0");

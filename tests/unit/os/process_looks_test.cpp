@@ -38,7 +38,7 @@ protected:
             open.set_value();
     }
 
-    /// kPatience is long enough for a read that does not hang, even on a busy machine. All reads of one user's processes together
+    /// Even on a busy machine, kPatience is long enough for a read that does not hang. All reads of one user's processes together
     /// take at most 30 s.
     static constexpr auto kPatience = 500ms;
 

@@ -159,7 +159,7 @@ TEST_F(SharedDirectories, whatBelongsToOthersStaysAndIsCounted) {
 TEST_F(SharedDirectories, theOwnersRightsAreAllThatARemovalHas) {
     if (::geteuid() != 0)
         GTEST_SKIP() << "only root has more rights than the owner of a file";
-    // The file's owner does not have the right to write to the directory.
+    // The file's owner does not have the right to write to the file's directory.
     const auto file = write("shared/file", "");
     ASSERT_EQ(::chown(file.c_str(), 12345, 12345), 0);
     const auto directory = shared();

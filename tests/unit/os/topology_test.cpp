@@ -32,8 +32,8 @@ protected:
         put(cache / "level", std::to_string(level));
         put(cache / "shared_cpu_list", shared.toString());
     }
-    /// Writes the files as Linux 6 does. There are three levels of caches. For each CPU, two files contain the list of the CPU's
-    /// siblings.
+    /// Writes the files as Linux 6 does. There are three levels of caches. For each CPU, each of two files contains the list of
+    /// the CPU's siblings.
     void putAll(const Topology& topology) const {
         std::set<unsigned> nodes;
         for (const auto& place : topology.cpus) {

@@ -50,7 +50,7 @@ TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);
-    // the receipt of the job that ended at 400 is not too old
+    // the job "messy" ended exactly 600 us ago, so the job's receipt is not too old
     EXPECT_EQ(idsOf(history.list({})), (Ids{"new", "slow2", "unknown", "stopped", "messy"}));
     EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "stopped"}));
 }
