@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps the file history.db open for pinfoldd, because pinfoldd writes to the file. HistoryFile opens the file at the first
-// use, and replaces the file if the file is damaged or has been removed.
+// Keeps the file history.db open between the writes of pinfoldd. HistoryFile opens the file at the first use, and replaces the
+// file if the file is damaged or has been removed.
 #pragma once
 
 #include "store/history.hpp"

@@ -38,7 +38,7 @@ struct Conditions {
     Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
             first = *filter.scheduler + ".";
-            after = *filter.scheduler + "/"; // '/' is the character after '.', so all keys of the scheduler are less than `after`
+            after = *filter.scheduler + "/"; // '/' comes directly after '.' in ASCII
         }
         if (filter.label)
             labelPath = "$.labels.\"" + filter.label->name + "\""; // the name of a label contains no quotation marks
@@ -98,7 +98,7 @@ struct Conditions {
     std::string labelPath;
 };
 
-/// Returns the place of the receipt with the given id, or nullopt if the receipt does not exist.
+/// Finds the receipt with the given id, and returns the receipt's Place. Returns nullopt if the receipt does not exist.
 Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
     const auto statement = Statement::prepare(db, "SELECT ended, number FROM receipts WHERE id = :id");
     if (!statement)
@@ -175,9 +175,9 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// For the indexes by_key and by_ended, startAll() starts one stream that contains receipts of all kinds. For the indexes by_uid
-/// and by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because
-/// only a few receipts have the same key. Each entry of by_key contains the kind of its receipt.
+/// If the query uses the index by_key or by_ended, startAll() starts one stream. If the query uses the index by_uid or by_kind,
+/// startAll() starts a separate stream for each kind that matches the filter. A query that uses the index by_key needs only one
+/// stream, because only a few receipts have the same key. Each entry of by_key contains the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -287,8 +287,7 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
     return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
 }
 
-/// Lists the receipts of a file that nobody has migrated to the newest schema yet. Reads receipts until enough receipts match the
-/// filter.
+/// Lists the receipts of a file that has an older schema. Reads receipts until enough receipts match the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();
@@ -322,8 +321,8 @@ Result<std::string> epochOf(sqlite3* db) {
 }
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
-    // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the text after
-    // the dot would match a part of the job's number.
+    // A key begins with the scheduler's name and a dot. The scheduler's name does not contain a dot. If the scheduler in the
+    // filter contained a dot, the text after the dot would match a part of the job's number.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;

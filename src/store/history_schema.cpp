@@ -71,8 +71,9 @@ constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
 // Reading a million JSON texts takes long, even if each text is read only once. fillKinds() does not read the JSON texts, and
 // inserts a row for every possible combination of scheduler, result, outcome and leftovers. kDropUnusedKinds deletes the kinds
-// that no receipt has. Both fillKinds() and kAddKind insert separate kinds for at most 32 schedulers. fillKinds() chooses the 32
-// schedulers with the most receipts. If the JSON text of a receipt cannot be read, the result in the receipt's kind is '?'.
+// that no receipt has. At most 32 schedulers get kinds of their own, and all other schedulers share kinds. fillKinds() chooses
+// the 32 schedulers with the most receipts. If the JSON text of a receipt cannot be read, the receipt gets the kind with the
+// result '?'.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -203,8 +204,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    // If pinfold lacks the right to search the directory, exists() fails. sqlite reports this problem, so the code ignores the
-    // error of exists().
+    // If pinfold lacks the right to search the directory, exists() fails. The code ignores the error of exists(), because sqlite
+    // reports the missing right, too.
     std::error_code ignored;
     // sqlite has to create the index of the write-ahead log ("-shm") even for a program that only reads the file. On a read-only
     // file system, sqlite cannot create the index of the write-ahead log. If the write-ahead log does not exist, all data is in

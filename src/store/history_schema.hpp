@@ -2,15 +2,15 @@
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
 // A filter can contain the key, the user, times, the scheduler, the result, the outcome and leftovers. A filter contains the
-// outcome as the number of a JobOutcome. If leftovers is 1, the job left processes behind. Each of the four fields scheduler,
-// result, outcome and leftovers has only a few possible values. Each existing combination of scheduler, result, outcome and
-// leftovers is a kind, and has a row in the table `kinds`. The row of each receipt contains the number of the receipt's kind. In
-// each index, the receipts of one kind are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest
-// receipts that match a filter. The search is fast even if only a few receipts match the filter.
+// outcome as the number of a JobOutcome. The field `leftovers` is 1 if the job left processes behind. Each of the four fields
+// scheduler, result, outcome and leftovers has only a few possible values. Each existing combination of scheduler, result,
+// outcome and leftovers is a kind, and has a row in the table `kinds`. The row of each receipt contains the number of the
+// receipt's kind. In each index, the receipts of one kind are sorted by `ended`. With a few index searches and a merge, pinfold
+// finds the newest receipts that match a filter. The search is fast even if only a few receipts match the filter.
 //
-// The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, so that sqlite does not reuse
-// the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a random name that
-// each new file gets.
+// The column `number` contains the sequence (a number) of a receipt. The table `numbering` stores the last sequence, so that
+// sqlite does not reuse the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is
+// a random name that each new file gets.
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //
@@ -35,9 +35,9 @@ constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.re
 
 struct HistoryDatabase {
     sqlite::Database db;
-    /// Contains the number of the file's schema. If the file has an older schema, the file was opened only for reading. Schema 1
-    /// has no kinds. Schema 2 has no table `live`. Schema 3 has no JobOutcome::Unknown. Schema 4 has neither the table
-    /// `numbering` nor the table `profiles`.
+    /// Contains the number of the file's schema. If the schema is not the newest one, the file is open only for reading, because
+    /// an open for writing migrates the file. Schema 1 has no kinds. Schema 2 has no table `live`. Schema 3 has no
+    /// JobOutcome::Unknown. Schema 4 has neither the table `numbering` nor the table `profiles`.
     std::uint64_t schema = 0;
     bool immutable = false; ///< the connection does not see changes that other programs write after the file was opened
 };

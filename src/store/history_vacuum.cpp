@@ -121,12 +121,13 @@ private:
     }
 
     /// Finds the user who has the most receipts. For a user with several ids, idWithMost() adds the numbers of receipts of all
-    /// the user's ids. Returns one of the user's ids: the id with the most receipts. If there are no receipts, the result is 0.
+    /// the user's ids. Among the ids of this user, idWithMost() returns the id with the most receipts. If there are no receipts,
+    /// the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            /// A user can have several user ids, such as subordinate user ids. `most` describes the id with the most receipts
-            /// among the user's ids. The first element is the number of receipts, and the second element is the id.
+            /// A user can have several user ids, such as subordinate user ids. The pair `most` is about the user's id with the
+            /// most receipts: the first element is the number of receipts, and the second element is the id.
             std::pair<std::uint64_t, std::uint64_t> most;
         };
         std::map<uid_t, User> users;
@@ -200,9 +201,9 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
     return done;
 }
 
-// Calculates the number of unsent receipts from their sequences. If countUnsent() counted the unsent receipts one by one, sqlite
-// would have to read the whole index. countUnsent() must not read the whole index, because the caller asks for the number of
-// unsent receipts every few minutes.
+// Calculates the number of unsent receipts from the lowest and the highest sequence of the receipts. If countUnsent() counted the
+// unsent receipts one by one, sqlite would have to read the whole index. countUnsent() must not read the whole index, because the
+// caller asks for the number of unsent receipts every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)

@@ -53,8 +53,8 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
         if (entry->path().native().ends_with(kTemporarySuffix))
-            // If pinfoldd crashed before the rename, the temporary file is still there. The old record is unchanged, because
-            // pinfoldd crashed before it renamed the temporary file to the record.
+            // If pinfoldd crashed before save() renamed the temporary file, the temporary file still exists, and the old record
+            // is unchanged.
             ::unlink(entry->path().c_str());
     if (error)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};

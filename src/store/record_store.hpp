@@ -33,7 +33,7 @@ public:
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
     /// contain the record. If the directory does not exist, the result has no records. The error is Denied if this process lacks
-    /// the right to read the directory. All other errors are Internal.
+    /// the right to read the directory, and Internal otherwise.
     Result<Loaded> read() const;
 
 private:

@@ -19,8 +19,8 @@ struct Place {
     /// The name of the service or scope that contains the cgroup. If the text is empty, the cgroup is not in a service or scope,
     /// and should not have processes.
     std::string_view unit;
-    /// Contains the part of the path that is below the unit. Users, or programs that run in the unit, choose the names of the
-    /// cgroups below the unit.
+    /// Contains the part of the cgroup's path that comes after the unit. Users, or programs that run in the unit, choose the
+    /// names of the cgroups below the unit.
     std::string_view below;
 };
 

@@ -58,7 +58,7 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
 /// strays of the other users. choose() counts the strays of a subordinate id as strays of the user who owns the id.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
-    std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray and its number among the strays of its user
+    std::vector<std::pair<std::size_t, Stray*>> chosen; // each number says how many strays of the same user come earlier
     for (auto& stray : strays)
         if (stray.spared = whySpared(stray, policy); !stray.spared)
             chosen.emplace_back(turns[ownerOf(policy.subordinates, stray.process.info.realUid)]++, &stray);

@@ -20,7 +20,7 @@ struct Stray {
     StrayKind kind = StrayKind::Other;
     std::string unit; ///< the innermost unit that contains the stray; if no unit contains the stray, the stray's cgroup
     Microseconds age{};
-    std::optional<bool> hasJob; ///< true if the stray's user has a live job; unset if pinfold does not know that
+    std::optional<bool> hasJob; ///< true if the stray's user has a live job; unset if the list of live jobs is not known
     /// The reason why `pinfold strays` does not act on the stray. If `spared` is unset, `pinfold strays` acts on the stray.
     std::optional<std::string> spared;
 

@@ -68,9 +68,9 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends during learnOnce(), the sources read
-    // before the end contain the job, and the sources read later do not. After the job's end, no source contains the job, so the
-    // next call of learnOnce() finds no disagreement about the job.
+    // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends during learnOnce(), the job is only in
+    // the sources that learnOnce() has already read. After the job's end, no source contains the job, so the next call of
+    // learnOnce() finds no disagreement about the job.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);

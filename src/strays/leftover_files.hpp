@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The functions in this file find out which job left a file or System V IPC object behind. The function whyKept() says why
-// pinfold keeps the file or object. No function in this file reads or removes a file or object.
+// pinfold keeps the file or object. None of the functions in this file opens or removes a file or an IPC object.
 #pragma once
 
 #include "base/clock.hpp"
@@ -50,8 +50,8 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// Summarizes the jobs that ran when a file was created, if the jobs have ended. JobsOfFile does not list all jobs, because there
-/// can be thousands of files, and thousands of jobs for each file.
+/// Summarizes the ended jobs that ran when a file was created. JobsOfFile does not list all jobs, because there can be thousands
+/// of files, and thousands of jobs for each file.
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs can run in the second in which an IPC object was created
 
@@ -92,7 +92,7 @@ enum class Kept {
     NotRoot,      ///< this process is not root, and only root can see which files other users' processes have open
 };
 std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
-std::string_view reason(Kept kept);   ///< returns a text for people, such as "its user has a live job"
+std::string_view reason(Kept kept);   ///< returns the reason as a text for people
 
 /// LeftoverContext holds facts about jobs, processes and time. whyKept() uses a LeftoverContext to decide whether pinfold keeps a
 /// file.

@@ -66,8 +66,8 @@ public:
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // pinfold judges all candidates before it removes the first one. The removal of one link to a file changes the status
-            // of the file's other links.
+            // pinfold judges all candidates before it removes the first candidate. A file can have several names (hard links). If
+            // pinfold removes one name, the file's ctime changes, and pinfold would keep the other names as changed files.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);

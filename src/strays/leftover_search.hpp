@@ -52,10 +52,9 @@ struct LeftoverFile {
 
 /// Describes a fact that pinfold does not know but needs.
 struct LeftoverGap {
-    /// pinfold removes no files of the user `user`, because it does not know the fact `what`. If the user is unset, pinfold
-    /// removes no files at all.
+    /// If `user` is set, pinfold keeps all files of this user. If `user` is unset, pinfold keeps the files of all users.
     std::optional<uid_t> user;
-    std::string what; ///< the unknown fact, in one line
+    std::string what; ///< describes the unknown fact in one line
 
     bool operator==(const LeftoverGap&) const = default;
 };

@@ -46,8 +46,8 @@ JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
     event.messageId = kMessageStray;
     event.message = fmt::format("stray: process {} of user {} ({}, {}) {}{}: {}", pid, info.realUid, toString(stray.kind),
                                 stray.unit, wording.text, action.why.empty() ? "" : ", because " + action.why, info.command);
-    // The entry has no field OBJECT_PID=. If an entry had the field OBJECT_PID=, journald would read the command line of the
-    // process. If somebody held the lock of the process's memory, journald would have to wait.
+    // The journal entry does not contain the field OBJECT_PID=, because this field makes journald read the command line of the
+    // process. journald would hang for as long as somebody held the lock of the process's memory.
     event.fields = {{"PINFOLD_EVENT", "stray"},
                     {"PINFOLD_STRAY_PID", pid},
                     {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},

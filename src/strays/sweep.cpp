@@ -79,7 +79,7 @@ StrayAction sendTo(const Stray& stray, StrayAction::Kind kind) {
     return sent ? StrayAction{kind, {}} : StrayAction{StrayAction::Kind::Failure, sent.error().message};
 }
 
-/// Sends the signal to all strays. Returns the strays that got the signal.
+/// Sends SIGTERM or SIGKILL to each stray that is not spared, and returns the strays that got this signal.
 std::vector<Stray> signalAll(const StrayScanner& scanner, std::vector<Stray> strays, StrayAction::Kind kind, const Tell& tell) {
     std::vector<Stray> reached;
     for (auto& stray : strays) {

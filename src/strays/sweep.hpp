@@ -19,7 +19,7 @@ struct StrayAction {
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// Returns the first action of sweep() for the stray if the mode is `mode`.
+/// Returns the action that sweep() takes first for the stray in the given mode.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
 /// Acts on the strays. Call sweep() only if Findings::areSure() has returned true, and if the strays have pidfds. For each

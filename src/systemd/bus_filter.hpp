@@ -9,8 +9,9 @@
 
 namespace pinfold::dbus {
 
-/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). After the
-/// destruction of the Slot, libsystemd does not call `look` any more. Throws std::system_error.
+/// libsystemd calls the function `look` for each message that comes on the connection, and passes on `self` as the second
+/// argument (sd_bus_add_filter(3)). After the destruction of the Slot, libsystemd does not call `look` any more. Throws
+/// std::system_error.
 inline Slot addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t look, void* self) {
     sd_bus_slot* slot = nullptr;
     if (const int result = sd_bus_add_filter(rawBus(connection), &slot, look, self); result < 0)

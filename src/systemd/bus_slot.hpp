@@ -11,8 +11,9 @@ struct SlotRemover {
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
 
-/// Owns one addition to a connection of libsystemd, such as a filter or a table of properties. The destructor of a Slot removes
-/// the addition from the connection. libsystemd keeps a connection in memory until all Slots of the connection are destroyed.
+/// Owns something that pinfoldd has added to a connection of libsystemd, such as a filter or a table of properties. The
+/// destructor of a Slot removes the filter or table from the connection. libsystemd keeps a connection in memory until all Slots
+/// of the connection are destroyed.
 using Slot = std::unique_ptr<sd_bus_slot, SlotRemover>;
 
 } // namespace pinfold::dbus

@@ -27,8 +27,8 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
     try {
         dbus::callAsync(proxy_, message, answered, timeout_);
     } catch (const sdbus::Error& notSent) {
-        // When callAsync() throws, the connection to the bus is lost, and pinfoldd will soon restart. send() reports that the
-        // answer to the call was lost, and not that the call was refused.
+        // When callAsync() throws, the connection to the bus is lost, and pinfoldd will soon restart. PID 1 has not refused the
+        // call, so send() reports that the answer to the call was lost.
         sdbus::MethodReply none;
         const auto lost = dbus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
         answered(none, &lost);

@@ -21,10 +21,10 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, Microseconds timeout)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
-    /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` is allowed to
-    /// throw sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
-    /// NoReply. During a long wait in the queue, a new unit can get the name of the unit in the call. A new process can get the
-    /// id of a process in the call.
+    /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` is allowed to throw
+    /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error NoReply.
+    /// After a long wait, the call could reach the wrong unit or process. During the wait, a new unit can get the name of an
+    /// ended unit. A new process can get the id of an ended process.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -54,7 +54,7 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
         {"org.freedesktop.DBus.Error.ServiceUnknown", SystemdFault::NoReply},
         {"System.Error.ETIMEDOUT", SystemdFault::NoReply},
     }};
-    // systemd uses several names for the error UnitExists. The error message always contains "was already loaded or has a
+    // systemd uses several names for the error UnitExists. The message of this error always contains "was already loaded or has a
     // fragment file".
     if (message.find("was already loaded or has a fragment file") != std::string::npos)
         return SystemdFault::UnitExists;
@@ -104,8 +104,8 @@ struct SdbusSystemdManager::Impl {
     /// read.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // systemd and the bus send their signals as broadcasts. If a signal has pinfoldd as the receiver, neither systemd
-            // nor the bus has sent the signal.
+            // systemd and the bus send their signals as broadcasts. If a signal is not a broadcast, another program has sent the
+            // signal directly to pinfoldd, so pinfoldd ignores the signal.
             if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
             try {
@@ -122,8 +122,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. The map contains only systemd jobs
-        /// for the unit `unit`. pinfoldd needs the map until PID 1 has sent the path of the requested systemd job.
+        /// Maps the D-Bus paths of ended systemd jobs to the results of the systemd jobs. `ended` contains only systemd jobs for
+        /// the unit `unit`. pinfoldd needs `ended` until PID 1 has sent the path of the requested systemd job.
         std::map<std::string, SystemdOutcome> ended;
     };
 
@@ -143,8 +143,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // During a long wait in the queue, a new unit can get the name of the unit in the call. A new process can get the
-            // id of a process in the call.
+            // A call that has waited too long must not be sent. During a long wait, a new unit can get the name of an ended unit.
+            // A new process can get the id of an ended process.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
@@ -194,8 +194,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes only one systemd job. Each reply of PID 1 contains
-        // the D-Bus path of the one systemd job.
+        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes only one systemd job, and all replies contain the
+        // same D-Bus path.
         std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)

@@ -22,9 +22,9 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = dbus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The bus must test the third argument of the signal JobNew (arg2 in kRule). Without arg2, pinfoldd would get several
-    // signals JobNew for each batch job. The first argument of JobNew is a number, and libsystemd cannot test the arguments
-    // after a number. ShutdownWatch filters the messages itself, and does not use a match rule of libsystemd.
+    // The bus must test the third argument of the signal JobNew (arg2 in kRule). Without arg2, pinfoldd would get several signals
+    // JobNew for each batch job. libsystemd cannot test the third argument of JobNew, because the first argument is a number.
+    // ShutdownWatch uses addFilter(), and not a match rule of libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;

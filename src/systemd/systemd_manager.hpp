@@ -37,7 +37,8 @@ using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
-    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< pairs of a device's path and an amount
+    /// Each pair contains the path of a device and an amount, such as a bandwidth.
+    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>;
     /// Each pair contains a device (or a group of devices) and the allowed kinds of access, such as "rw" or "rwm".
     using DeviceRules = std::vector<std::pair<std::string, std::string>>;
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
@@ -77,7 +78,7 @@ public:
     virtual ~SystemdManager() = default;
 
     /// Calls StartTransientUnit with mode "fail". start() succeeds when PID 1 sends JobRemoved with the result "done" for the
-    /// scope. The call start() waits up to 60 s, because a start takes up to 10 s while PID 1 reloads.
+    /// scope. start() waits up to 60 s for JobRemoved, because PID 1 can be busy: a reload alone can delay the start by 10 s.
     virtual void start(StartRequest request, SystemdDone done) = 0;
     /// Calls StartTransientUnit with mode "fail". startService() calls `done` when the program runs, or when PID 1 could not
     /// start the program.

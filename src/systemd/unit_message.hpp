@@ -16,8 +16,8 @@ void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& 
 /// Writes the properties of a service as "a(sv)". The property ExecStartEx contains the command that the service runs.
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// Writes the list of auxiliary units for StartTransientUnit as "a(sa(sv))". The list has `unit` as its only entry. If `unit`
-/// is empty, the list is empty.
+/// Writes the list of auxiliary units for StartTransientUnit as "a(sa(sv))". The list has `unit` as its only entry, or is empty
+/// if `unit` is empty.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold

@@ -54,8 +54,8 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // If the cut is inside an escape "\\xNN", the last character of the line can be a backslash. After a daemon-reload, systemd
-    // would join the next setting to the line that ends with the backslash.
+    // substr() can cut an escape such as "\\xNN" in two, and the description would then end with a backslash. After a
+    // daemon-reload, systemd would read this description and the next line as one line.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -169,8 +169,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
 std::vector<UnitProperty> programProperties(std::string description) {
     return {{"Description", std::move(description)},
             {"CollectMode", std::string("inactive-or-failed")},
-            // With Type=exec, the systemd job for the start ends when the program runs or cannot run. The systemd job does not
-            // wait for the end of the program.
+            // With Type=exec, the systemd job for the start ends when systemd has executed the program, or has failed to execute
+            // the program. The systemd job does not wait for the end of the program.
             {"Type", std::string("exec")},
             {"RuntimeMaxUSec", kProgramTime}};
 }
@@ -187,7 +187,7 @@ bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;
-    // The cgroup's file has no line for a device without a limit.
+    // If a device has no limit, `file` contains no line for the device.
     const auto line = ("\n" + *text).find("\n" + device + " ");
     if (line == std::string::npos)
         return value.ends_with("=max");

@@ -20,13 +20,13 @@ namespace pinfold {
 /// Holds the data for a systemd unit that pinfoldd creates for a job.
 struct TaskProperties {
     ResourceLimits limits;
-    /// Lists the devices that the job is allowed to open. DevicePolicy=closed adds the harmless devices, such as /dev/null. If
-    /// `devices` is unset, the job is allowed to open all devices.
+    /// Lists the devices that the job is allowed to open. Because of DevicePolicy=closed, the job is also allowed to open
+    /// harmless devices, such as /dev/null. If `devices` is unset, the job is allowed to open all devices.
     std::optional<DeviceRules> devices;
     bool shepherd = false; ///< if true, an out-of-memory kill must not end the task's leader
 };
 
-/// Returns the properties of a job's slice: its limits, its accounting, its description, and its order at a shutdown.
+/// Returns the properties of a job's slice: the limits, the accounting, the description, and the slice's order at a shutdown.
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
 /// Returns the properties of a task's scope, such as Slice, PIDs, CollectMode and OOMPolicy. The scope of task 0 gets the job's
@@ -49,7 +49,7 @@ using CgroupReader = std::function<std::optional<std::string>(const char* file)>
 struct ExpectedCgroupValue {
     const char* limit; ///< the name of the limit
     const char* file;  ///< the name of the file in the slice's cgroup
-    std::string value; ///< the text of the file; if `device` is set, a word in the line of the device
+    std::string value; ///< the text of the file, or one word of the device's line if `device` is set
     std::string device = {};
     const char* fallbackFile = nullptr; ///< the file to read if `file` does not exist
     std::string fallbackValue = {};

@@ -13,7 +13,8 @@ namespace {
 using Advice = std::optional<std::string>;
 
 constexpr Microseconds kShort = 60s; // pinfold gives no advice about a job that ran for less than kShort
-// A memory limit below kLittleMemory does no harm to other jobs, even if the job needs much less memory than its limit.
+// If a job's memory limit is below kLittleMemory, pinfold does not advise the user to ask for less memory. A small limit keeps
+// only little memory from other jobs.
 constexpr std::uint64_t kLittleMemory = 1ULL << 30;
 constexpr double kMuch = 0.1; // pinfold gives advice about a wait if the wait takes at least a tenth of the job's run time
 
@@ -108,8 +109,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. onCpu()
-    // gives advice about the quota only if the job's CPU efficiency is high.
+    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down at some moments, but not all the
+    // time. onCpu() gives advice about the quota only if the job's CPU efficiency is high.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

@@ -16,8 +16,8 @@ struct Amounts {
 
     std::string size(std::optional<std::uint64_t> bytes) const;
     std::string duration(std::optional<Microseconds> time) const;
-    /// Returns the run time of a job as Slurm prints it: "1:30:00", or "2-06:00:00" for a day or more. For a time below one
-    /// second, the text has the form of duration().
+    /// Returns the run time of a job in the form of Slurm, such as "1:30:00" or "2-06:00:00" (2 days and 6 hours). If the run
+    /// time is below one second, runTime() returns the text of duration().
     std::string runTime(std::optional<Microseconds> time) const;
     /// Returns a time such as "2026-11-20T23:43:09+01:00", or "2026-11-20T22:43:09Z" in UTC.
     std::string time(RealTime time) const;

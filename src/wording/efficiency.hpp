@@ -30,13 +30,14 @@ std::optional<Microseconds> coreWalltime(const Receipt& receipt);
 /// slots, the result can be far above 1.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
 
-/// Returns the memory need divided by the limit memory_max, or nullopt if one of them is not known.
+/// Returns the memory need divided by the limit memory_max, or nullopt if the need or the limit is not known.
 std::optional<double> memoryEfficiency(const Receipt& receipt);
 
 /// Returns the sum of the anonymous and the shared memory that a live job has now.
 std::optional<std::uint64_t> memoryInUse(const Usage& usage);
 
-/// Returns the page cache of a live job. The result does not include shared memory, because the kernel cannot free shared memory.
+/// Returns how many bytes of page cache a live job has now. pageCache() subtracts the shared memory from the kernel's figure,
+/// because the kernel cannot free shared memory.
 std::optional<std::uint64_t> pageCache(const Usage& usage);
 
 /// Returns the limit's value, or nullopt if there is no limit.

@@ -56,7 +56,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// For every host except the first, says how much later the job ended on this host than on the first host.
+/// Says how much later the job ended on the hosts with HostRole::After than on the first host.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -66,7 +66,7 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if the batch script exited by itself on each host with HostRole::After, and nobody stopped the job there.
+/// Returns true if every host with HostRole::After has a batch script that exited by itself.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

@@ -51,8 +51,8 @@ template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& jo
     return names;
 }
 
-/// Returns the JobIdentity that contains the most facts about the job. The receipts of some hosts lack facts: Slurm reports all
-/// facts about the job only on the host of the batch script.
+/// Returns the JobIdentity that contains the most facts about the job. Slurm reports all facts about a job on the host of the
+/// batch script, and only some of these facts on the other hosts.
 const JobIdentity& fullestIdentity(const HostsOfJob& job) {
     const auto members = [](const JobIdentity& identity) {
         std::size_t count = 0;
@@ -87,8 +87,8 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the host on which the job ended earlier than on all other hosts. If the clocks of the hosts are not exact enough, names
-/// all hosts that possibly were the earliest.
+/// Names the host on which the job ended earlier than on all other hosts. If the clocks of the hosts are not exact enough,
+/// firstLines() names all hosts that are possibly the first.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)
