@@ -199,9 +199,11 @@ def test_whole_job_or_one_process(policy):
     receipt = verdict(key)
     assert "witness" in out
     if policy == "job":
-        assert status == -signal.SIGKILL and "after" not in out
+        # The kernel kills the processes of the scope one after the other. PID 1 sends SIGTERM to the scope as soon as it has seen the first kill. In
+        # the emulated machine, SIGTERM sometimes reaches the leader before the kernel has killed the leader.
+        assert status in (-signal.SIGKILL, -signal.SIGTERM) and "after" not in out
         expect_said(err, "own-limit", receipt)
-        assert receipt["oom_group_kills"] == 1 and receipt["oom_kills"] >= 3
+        assert receipt["oom_group_kills"] == 1 and receipt["oom_kills"] >= 2
     else:
         assert status == 5 and "after 137" in out
         assert (receipt["result"], receipt["oom_cause"], receipt["oom_kills"]) == ("exited", "own-limit", 1)
