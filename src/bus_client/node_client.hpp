@@ -19,8 +19,8 @@ class NodeClient {
 public:
     static constexpr Microseconds kTimeLimit = 2s; ///< the time limit for each call
 
-    /// Connects to the system bus, and sets SYSTEMD_BUS_TIMEOUT. A call that sets no time limit has the time limit
-    /// SYSTEMD_BUS_TIMEOUT.
+    /// Connects to the system bus, and sets the environment variable SYSTEMD_BUS_TIMEOUT. A call that sets no time limit has the
+    /// time limit SYSTEMD_BUS_TIMEOUT.
     static Result<NodeClient> connect();
     NodeClient(NodeClient&&) noexcept;
     NodeClient& operator=(NodeClient&&) noexcept;

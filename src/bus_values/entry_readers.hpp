@@ -23,12 +23,12 @@ namespace pinfold {
 using EntryReader = std::function<Result<void>(const sdbus::Variant&)>;
 using EntryReaders = std::map<std::string, EntryReader>;
 
-/// The beginning of the error about an entry that has no reader.
+/// The beginning of the error message about an entry that pinfoldd does not know.
 constexpr const char* kUnknownEntry = "unknown entry '";
-/// A part of the error about an entry whose type no entry has.
+/// A part of the error message about a value whose D-Bus type does not fit any known entry.
 constexpr const char* kUnknownType = ", but no entry has this type";
 /// Returns true if pinfoldd has refused a call because pinfoldd is too old to know an entry. Newer programs compare the errors of
-/// an older pinfoldd with kUnknownEntry and kUnknownType, so these texts must not change.
+/// an older pinfoldd with kUnknownEntry and kUnknownType, so kUnknownEntry and kUnknownType must not change.
 bool saysUnknownEntry(const Error& error);
 
 /// Passes each entry of the dictionary to the reader with the same name.
@@ -42,8 +42,8 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
-/// Returns a duplicate of a descriptor in a message. takeFd() sets the flag FD_CLOEXEC of the duplicate, because sdbus-c++ does
-/// not set FD_CLOEXEC.
+/// Duplicates a file descriptor from a D-Bus message, and returns the duplicate. takeFd() itself sets FD_CLOEXEC in the
+/// duplicate, because sdbus-c++ does not set FD_CLOEXEC.
 UniqueFd takeFd(const sdbus::UnixFd& fd);
 
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {

@@ -20,7 +20,7 @@ ResourceLimits limitsFrom(const Dict& dict);
 
 /// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
 Dict toDict(const Allocation& allocation);
-/// Reads an allocation. The environment is a part of the allocation. Only the D-Bus object of a live job has an environment.
+/// Reads an allocation. The result has environment variables only if the dictionary comes from the D-Bus object of a live job.
 Allocation allocationFrom(const Dict& dict);
 
 /// Makes a dictionary with an entry for each member that is set.
@@ -32,12 +32,11 @@ Usage usageFrom(const Dict& dict);
 
 /// Makes a dictionary with the whole verdict, for users who are allowed to read the job's receipt.
 Dict toDict(const OomVerdict& verdict);
-/// Makes a dictionary with the cause and the time of the out-of-memory kill. Every user is allowed to know the cause and the
-/// time.
+/// Makes a dictionary with the two facts that every user is allowed to know: the cause and the time of the out-of-memory kill.
 Dict oomNews(const OomVerdict& verdict);
 std::optional<OomVerdict> oomFrom(const Dict& dict);
 
-/// Makes a dictionary without Receipt::profile.
+/// Makes a dictionary of the receipt, but leaves out the receipt's profile (Receipt::profile).
 Dict toDict(const Receipt& receipt);
 /// Makes a dictionary of the receipt and its profile. If the profile is empty, the dictionary has no entry for the profile.
 Dict toDictWithProfile(const Receipt& receipt);

@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kAnswerTime = 30s; // as long as the time limit of a call on the bus
+constexpr Microseconds kAnswerTime = 30s; // equal to the time limit of a call on the bus
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;
@@ -34,8 +34,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant has perhaps ended, and its id can be
-/// the id of a new process.
+/// Checks that the process of each pidfd belongs to `owner`. If the process that the user meant has ended, a new process can have
+/// the same id.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {

@@ -16,8 +16,7 @@
 namespace pinfold {
 
 /// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process does not belong to `owner`,
-/// openProcesses() returns an error. The process that the user meant has perhaps ended, and its id can be the id of a new
-/// process.
+/// openProcesses() returns an error. If the process that the user meant has ended, a new process can have the same id.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
 /// Returns the processes that have not ended and are not in the given slice.

@@ -21,17 +21,19 @@ constexpr Microseconds kArchiveSilence = 15min;
 struct ArchiveNode {
     std::string node;
     std::string epoch;
-    std::uint64_t position = 0; ///< the archive has all receipts up to this sequence, except those that `missing` counts
-    std::uint64_t newest = 0;   ///< the sequence that the node last reported for its newest receipt
+    std::uint64_t position = 0; ///< the archive has all receipts whose sequence number is at most `position`, except the receipts
+                                ///< that `missing` counts
+    std::uint64_t newest = 0;   ///< the sequence number of the node's newest receipt, according to the latest report of the node
     std::uint64_t unsent = 0;
     RealTime seen{};                  ///< when the node last wrote to the archive
-    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all
-    std::uint64_t missing = 0;  ///< the number of receipts that the node could not send, because it no longer had the receipts
-    std::uint64_t rejected = 0; ///< the number of receipts that the archive stores only as a text
+    std::optional<RealTime> complete; ///< the latest time at which the archive had all receipts of the node; unset if the archive
+                                      ///< never had all receipts
+    std::uint64_t missing = 0;        ///< how many receipts the node could not send, because the node no longer had them
+    std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
-    std::optional<RealTime> restored =
-        {}; ///< when somebody replaced the node's history by an older copy; from then on, the node used sequences a second time
-    std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
+    std::optional<RealTime> restored = {}; ///< when somebody replaced the node's history with an older copy; since then, the node
+                                           ///< has used some sequence numbers twice
+    std::int64_t clockOff = 0;             ///< the node's clock minus the server's clock, in microseconds
 };
 
 struct ArchiveStatus {

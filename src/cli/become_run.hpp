@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// For a dry run of `pinfold run`, wordsOfDryRun() returns how many words stand before the job's command. Returns nullopt if the
-/// verb is not `run`, or if no --dry-run stands before the job's command.
+/// For a dry run of `pinfold run`, wordsOfDryRun() returns how many words stand before the job's command. If --dry-run does not
+/// stand before the job's command, the result is nullopt. Call wordsOfDryRun() only if the verb is `run`.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
 /// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run itself reads

@@ -151,8 +151,8 @@ void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
         // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. If a directory is
-        // missing, lookAtSpace() looks at the parent directory. pinfoldd will create the missing directory in the parent's file
-        // system.
+        // missing, lookAtSpace() looks at the parent directory, because pinfoldd creates a directory in the file system of the
+        // parent directory.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

@@ -18,7 +18,7 @@
 namespace pinfold {
 
 struct JobsStyle {
-    bool several = false;   ///< the command line has several jobs, so each error message names its job
+    bool several = false;   ///< the command line has several jobs, so each error message says which job the error concerns
     bool pages = false;     ///< the verb prints a page of text for each job, and an empty line between two pages
     bool orProcess = false; ///< the user can give a process id, and `handle` gets this id in place of a key
 };

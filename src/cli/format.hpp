@@ -18,7 +18,8 @@ std::string userName(uid_t uid);
 /// Returns the user id for a text that is a user's name or a user id. Error: InvalidArgument.
 Result<uid_t> userId(const std::string& text);
 
-/// Returns an exit state for a table: the exit status, the name of the signal, or "-" if it is not known.
+/// Returns an exit state as a text for a table: the exit status or the name of the signal. If the exit state is not known, the
+/// text is "-".
 std::string exitText(const ExitState& exit);
 
 /// Returns a short local time such as "11-20 12:00". If the time is more than half a year away from `now`, the result is a date

@@ -12,10 +12,10 @@
 namespace pinfold {
 namespace {
 
-/// If the batch script ran on the host, returns the exit state of the batch script. If the batch script ran on another host,
-/// exitOn() looks at the tasks on `host`. The result is the exit state of the first task that failed, or 0 if a task ended and no
-/// task failed. If the batch script ran on another host, the exit state in the receipt of `host` is the exit state of the whole
-/// job.
+/// If the batch script ran on `host`, exitOn() returns the exit state of the batch script. If the batch script did not run on
+/// `host`, exitOn() returns the exit state of the first task on `host` that failed. If a task ended and no task failed, the
+/// result is 0. If the batch script did not run on `host`, the exit state in the receipt of `host` describes the whole job, so
+/// exitOn() looks at the tasks.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();
@@ -34,7 +34,7 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the time from the event that ended the whole job to the job's end on `host`. If the job ended on `host` before the
+/// Returns the time between the event that ended the whole job and the job's end on `host`. If the job ended on `host` before the
 /// event, the text begins with a minus sign.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
@@ -71,7 +71,7 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                         std::string(toString(host->receipts.back().result)), exitText(exitOn(*host)),
                         afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryNeed),
                         std::to_string(host->leftovers)});
-    if (job.hosts.size() > 1) // one node cannot show that hosts are missing, because it has only its own receipts
+    if (job.hosts.size() > 1) // one node cannot show which hosts are missing, because each node has only its own receipts
         for (const auto& name : job.missing)
             rows.push_back({legible(name, kMostHostBytes), "missing", "-", "-", "-", "-", "-"});
     return formatTable(columns, rows, style);

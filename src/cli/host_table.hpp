@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Returns the table of `pinfold why --hosts`. An event on one host ended the whole job; the first line shows this host. The last
+/// Returns the table of `pinfold why --hosts`. The first line shows the host on which an event ended the whole job. The last
 /// lines show the hosts without a receipt.
 std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const TableStyle& style);
 

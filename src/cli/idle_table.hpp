@@ -30,8 +30,8 @@ struct IdleListing {
     std::uint32_t share = 0;       ///< in percent
     std::uint32_t memoryShare = 0; ///< in percent
     std::vector<IdleRow> jobs;
-    std::vector<std::string> withoutCpus;    ///< jobs that have no slots and no limit of CPUs
-    std::vector<std::string> withoutProfile; ///< jobs without measurements in the last DURATION of --since
+    std::vector<std::string> withoutCpus;    ///< the keys of the jobs that have neither slots nor a limit on CPUs
+    std::vector<std::string> withoutProfile; ///< the keys of the jobs without measurements in the period that --since sets
 };
 
 std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, const TableStyle& style);

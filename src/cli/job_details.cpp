@@ -52,7 +52,7 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
     if (parts.usage)
         if (auto asked = askUsage(client, detail); !asked)
             return asked.error();
-    // A caller who may not see a job's usage may not see the job's identity either.
+    // A caller who is not allowed to see a job's usage is not allowed to see the job's identity, either.
     if (parts.identity && !detail.usageDenied)
         if (auto asked = askIdentity(client, detail); !asked)
             return asked.error();
@@ -80,7 +80,8 @@ Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std
                                           const DetailParts& parts) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
-        // PID 1 may take a long time to create a job, so askDetails() does not wait for the creation of the job.
+        // PID 1 sometimes takes a long time to create the units of a job, so askDetails() does not wait until pinfoldd has
+        // created the job.
         auto detail = job.state == ShownState::Creating ? JobDetail{.job = job} : askWithoutProcesses(client, job, parts);
         if (detail)
             details.push_back(std::move(*detail));

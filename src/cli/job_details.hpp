@@ -27,9 +27,9 @@ struct DetailParts {
 
 constexpr DetailParts kAllParts{.holding = true, .usage = true, .identity = true};
 
-/// Asks for the parts of the data of the jobs. If the caller may not ask about a job, askDetails() sets only the member `job` in
-/// the JobDetail. If pinfoldd is still creating a job, askDetails() sets only the member `job` in the JobDetail. A job that has
-/// ended since the call of listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
+/// Asks pinfoldd for the data in `parts` about each job. If pinfoldd is still creating a job, askDetails() sets only the member
+/// `job` in the JobDetail. If pinfoldd refuses to tell the limits of a job, askDetails() sets only the member `job` in the
+/// JobDetail. A job that has ended since the call of listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs,
                                           const DetailParts& parts);
 

@@ -118,7 +118,7 @@ Result<bool> isKeyOfJob(const std::string& key) {
 bool isUnit(const std::string& name) { return name.ends_with(".scope") || name.ends_with(".slice"); }
 
 /// Returns the key of the unit's job. A key such as "own.a.scope" looks like a unit, but is never the name of a job's unit. In
-/// the name of a job's unit, a '-' stands before the first dot.
+/// the name of a job's unit, the text before the first dot contains a '-', as in "job-sge.4711.scope".
 Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();

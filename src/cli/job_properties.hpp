@@ -17,8 +17,8 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
 /// Returns the properties of a live job. The argument `user` is the name of the job's owner.
 Properties propertiesOf(const JobDetail& detail, const std::string& user);
 
-/// Returns the properties of a job that is over. `user` is the name of the job's owner. propertiesOf() uses `user` if the receipt
-/// does not contain the owner's name.
+/// Returns the properties of a job that is over. `user` is the name of the job's owner. If the receipt does not contain the
+/// owner's name, the property `user` has the value of the argument `user`.
 Properties propertiesOf(const Receipt& receipt, const std::string& user);
 
 /// Returns the names of all properties. Some properties exist only while a job is live, and some properties exist only after the

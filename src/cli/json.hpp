@@ -60,7 +60,7 @@ std::string jsonProfile(const std::string& job, const Profile& profile);
 std::string jsonProfiles(const std::string& job, const std::vector<HostProfile>& profiles);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done, bool dryRun);
-/// Returns the JSON document about the node. If the user asked for the details of the live jobs, `details` contains them.
+/// Returns the JSON document about the node. If the user asked for details, `details` contains the details of the live jobs.
 std::string jsonNode(const NodeStatus& node, const std::optional<std::vector<JobDetail>>& details = {});
 /// Returns the JSON document about a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);

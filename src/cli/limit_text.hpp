@@ -26,12 +26,12 @@ struct Enforcement {
 std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforcement, const Amounts& amounts,
                         const TableStyle& style);
 
-/// Returns a line such as "tasks_max: 100 -> 50" for each limit that is set in `change`.
+/// For each limit that is set in `change`, returns a line with the old value and the new value of the limit.
 std::string changeLines(const ResourceLimits& change, const ResourceLimits& before, const ResourceLimits& after,
                         const Amounts& amounts);
 
 /// If a limit in `change` has no effect, enforcementWarnings() returns a line about the limit. If systemd on this node is too old
-/// for a limit, `after` does not contain the limit, because pinfoldd has left it out.
+/// for a limit, pinfoldd leaves out the limit, so `after` does not contain the limit.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

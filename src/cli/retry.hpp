@@ -24,8 +24,8 @@ auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono:
 }
 
 /// Makes a call to pinfoldd for a batch system's prologue or epilogue, and repeats the call while pinfoldd or the bus is
-/// restarting. A restart of pinfoldd or of the bus takes less than one second. Because of the repeated call, the restart does not
-/// make a job fail.
+/// restarting. A restart of pinfoldd or of the bus takes less than one second. retryWhileAway() repeats the call for at most 5 s,
+/// so a restart does not make a job fail.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     return retryWhile(ErrorCode::Unreachable, std::chrono::seconds(5), std::chrono::milliseconds(200), [&]() -> Result<T> {
         const auto client = ManagerClient::connect();
@@ -33,8 +33,8 @@ template <class T, class F> Result<T> retryWhileAway(F&& call) {
     });
 }
 
-/// Makes a call, and repeats the call while pinfoldd answers Busy. pinfoldd answers Busy for a while if a user has made many
-/// calls. A verb that handles many jobs makes many calls, because some verbs make one call for each job.
+/// Makes a call, and repeats the call while pinfoldd answers Busy. If a user has made many calls, pinfoldd answers Busy for a
+/// while. Verbs that make one call for each job often make many calls.
 template <class F> auto retryWhileBusy(F&& call) {
     return retryWhile(ErrorCode::Busy, std::chrono::seconds(3), std::chrono::milliseconds(100), std::forward<F>(call));
 }

@@ -27,7 +27,7 @@ struct StrayRow {
     std::string unit;
     std::string cgroup;
     std::string command;
-    std::vector<std::string> actions; ///< the actions of `pinfold strays`, or of a dry run ("warn", "SIGTERM", "SIGKILL")
+    std::vector<std::string> actions; ///< "warn", "SIGTERM" or "SIGKILL" for each action; a dry run only plans the actions
     std::optional<std::string> spared;
     std::optional<std::string> failure;
 };
@@ -36,7 +36,8 @@ struct StrayRun {
     std::string mode;
     bool dryRun = false;
     bool acted = false;               ///< true if the run acted on at least one stray
-    std::vector<std::string> reasons; ///< the facts that pinfold could not find out; the run acts only if the list is empty
+    std::vector<std::string> reasons; ///< the facts that pinfold could not find out; `pinfold strays` acts on strays only if
+                                      ///< pinfold found out all facts
     std::vector<std::string> unread;  ///< one reason for each process whose command line pinfold cannot read
     std::vector<StrayRow> rows;
 };

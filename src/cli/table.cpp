@@ -121,8 +121,8 @@ LibraryTable newTable() {
     LibraryTable table(check(scols_new_table()));
     check(scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER));
     check(scols_table_enable_noheadings(table.get(), 1));
-    // printable() has already escaped all control characters. If libsmartcols escaped characters, it would escape the result of
-    // printable() a second time.
+    // printable() has already escaped all control characters. If libsmartcols escaped characters, libsmartcols would escape the
+    // result of printable() a second time.
     check(scols_table_enable_noencoding(table.get(), 1));
     return table;
 }

@@ -44,7 +44,7 @@ std::string pagerCommand() {
 /// Shows the output of `write` in a pager. Returns true if the user could see the output, and false if the pager does not exist
 /// (the shell's status 127).
 bool page(const std::function<void(std::FILE* to)>& write) {
-    std::signal(SIGPIPE, SIG_IGN); // the reader can leave the pager early, and SIGPIPE must not end pinfold
+    std::signal(SIGPIPE, SIG_IGN); // if the user leaves the pager early, SIGPIPE must not end pinfold
     std::FILE* pager =
         ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): by convention, PAGER is a command line for the shell
     if (!pager)

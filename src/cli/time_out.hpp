@@ -16,9 +16,8 @@ namespace pinfold {
 /// explained() asks pinfoldd for the state of the job, and puts the state into the error message.
 Error explained(Error error, const std::string& key, Microseconds timeout);
 
-/// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes that
-/// the job still has. Only the job's owner and admins are allowed to see the number of processes. For other users, `processes` is
-/// unset.
+/// Returns the error message about a job that has not ended within the user's time limit. `processes` is the number of processes
+/// that the job still has. If the user is neither the job's owner nor an admin, `processes` is unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        Microseconds timeout);
 

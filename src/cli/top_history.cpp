@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd looks at an old job only every 30 s (the default of profile.interval), and at a young job more often. After
-// TopHistories has asked for the profile of a job, it waits before it asks for the same profile again. The waiting time is equal
-// to the age of the job, but is at least kLeastWait and at most kMostWait.
+// pinfoldd looks at an old job only every 30 s (the default of profile.interval), and at a young job more often. After a call for
+// the profile of a job, TopHistories waits before the next call for the same profile. The waiting time is equal to the age of the
+// job, but is at least kLeastWait and at most kMostWait.
 constexpr Microseconds kLeastWait = 5s;
 constexpr Microseconds kMostWait = 30s;
 constexpr Microseconds kPause = 10s; // the pause after a call that pinfoldd did not answer

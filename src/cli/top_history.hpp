@@ -41,8 +41,8 @@ public:
     explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
 
     /// Returns the history of the job that `row` describes. The result is unset if pinfoldd has not looked at the job yet, or if
-    /// the user is not allowed to read the profile. If TopHistories has to wait before its next call to pinfoldd, the result can
-    /// be unset, too.
+    /// the user is not allowed to read the profile. While TopHistories does not know the history yet, and has to wait before its
+    /// next call to pinfoldd, the result is unset.
     std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
     /// Forgets the jobs that are not in `rows`.
     void keepOnly(const std::vector<TopRow>& rows);
@@ -61,7 +61,7 @@ private:
     std::unordered_map<std::string, Known> known_; ///< maps the key of a job to the facts about the job
     MonotonicTime second_{};                       ///< the beginning of the second in which `calls_` counts the calls
     std::size_t calls_ = 0;
-    MonotonicTime pausedUntil_{}; ///< the time until which TopHistories makes no calls after an unanswered call
+    MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories makes no calls before this time
 };
 
 } // namespace pinfold

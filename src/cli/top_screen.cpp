@@ -87,8 +87,8 @@ void onStop(int signal) {
     errno = error;
 }
 
-/// Enters the alternate screen again. If SIGSTOP has stopped pinfold, the terminal still has the shell's settings, because
-/// pinfold cannot catch SIGSTOP.
+/// Enters the alternate screen again. pinfold cannot catch SIGSTOP, so onStop() does not run if SIGSTOP stops pinfold. While
+/// pinfold is stopped, the shell uses its own terminal settings.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();

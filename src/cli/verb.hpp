@@ -19,13 +19,13 @@ struct Verb {
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;
-    /// Turns a word of the command line into an option of the verb, for example the -9 of `kill -9`. Most verbs do not need
-    /// `reword`, so the member is unset.
+    /// Turns a word of the command line into an option of the verb, for example the -9 of `kill -9`. In most verbs, `reword` is
+    /// unset.
     std::function<std::string(const std::string&)> reword = {};
 };
 
-/// Makes a verb from two functions: `describe` describes the options of the verb, and `run` does the work. The returned verb
-/// owns the Options object.
+/// Makes a verb. The function `describe` describes the options of the verb, and `run` does the work. The returned verb owns the
+/// Options object.
 template <class Options, class Run>
 Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Options&), Run run) {
     auto options = std::make_shared<Options>();

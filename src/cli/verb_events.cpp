@@ -12,8 +12,8 @@ struct Options {
     bool json = false;
 };
 
-/// `pinfold events` always prints one document per line. `pinfold history` has the option --json=lines, so `pinfold events`
-/// accepts --json=lines as another form of --json.
+/// `pinfold events` always prints one document per line. `pinfold events` accepts --json=lines in place of --json, because
+/// `pinfold history` has the option --json=lines.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",

@@ -148,15 +148,15 @@ std::string linesOf(const std::vector<Receipt>& receipts) {
     return text;
 }
 
-/// Prints each receipt once, as soon as the receipt is in the history, and without a pager. `filter_.after` is the sequence of
-/// the last printed receipt.
+/// Prints each receipt once, as soon as the receipt is in the history, and without a pager. `filter_.after` is the sequence
+/// number of the receipt that Follower printed last.
 class Follower {
 public:
     Follower(ReceiptFilter filter, const VerbContext& context, bool json)
         : filter_(std::move(filter)), json_(json), amounts_(context.amounts), style_(context.tableStyle()) {}
 
     /// Prints all receipts that were not printed before. If pinfoldd does not answer, catchUp() returns true, and the next call
-    /// of catchUp() prints the receipts. Returns false if nothing can be printed any more.
+    /// of catchUp() prints the remaining receipts. Returns false if nothing can be printed any more.
     bool catchUp() {
         while (filter_.after) {
             const auto client = ManagerClient::connect();

@@ -32,8 +32,9 @@ OptionSet describe(Options& options) {
 
 bool holdsItsShare(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Adds the job to the listing if the job is idle, or if pinfold cannot tell whether it is idle. examine() can return every error
-/// that ManagerClient can return. examine() succeeds if the job has ended, or if the job belongs to another user.
+/// Adds the job to the listing if the job is idle, or if pinfold cannot tell whether the job is idle. examine() can return every
+/// error that ManagerClient can return. If the job has ended or belongs to another user, examine() skips the job and returns no
+/// error.
 Result<void> examine(const ManagerClient& client, const JobInfo& job, Microseconds age, IdleListing& listing) {
     const auto profile = retryWhileBusy([&] { return client.profile(job.key); });
     const auto holding = profile ? retryWhileBusy([&] { return client.holding(job); }) : Result<Holding>(profile.error());

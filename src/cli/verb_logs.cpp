@@ -42,8 +42,8 @@ std::string shown(const VerbContext& context, const JournalEntry& entry) {
     return context.json ? jsonJournalEntry(entry) : journalLine(entry, context.terminal);
 }
 
-/// Writes the entries of the journal. copy() returns after the last entry, or when nobody reads the output any more. Returns how
-/// many entries copy() has written.
+/// Prints the entries of `journal` to the stream `to`. copy() returns after the last entry, or when nobody reads the output any
+/// more. Returns how many entries copy() has printed.
 Result<std::size_t> copy(const VerbContext& context, JournalReader& journal, std::FILE* to) {
     std::size_t count = 0;
     while (std::ferror(to) == 0) {

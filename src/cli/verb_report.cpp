@@ -25,7 +25,7 @@ constexpr auto kSiteDays = 7 * 24h;
 constexpr std::size_t kWidth = 80;
 
 struct Options {
-    std::vector<std::string> jobs; ///< if `jobs` is empty, the report is a list
+    std::vector<std::string> jobs; ///< without `jobs` and `site`, the report lists the jobs that match the other options
     std::string file;              ///< if `file` is empty, pinfold prints the report
     std::optional<std::string> since;
     std::optional<std::string> until;
@@ -145,7 +145,7 @@ Result<void> writeReport(const std::filesystem::path& file, const std::string& t
             ErrorCode::InvalidArgument,
             fmt::format("{} is not a regular file: name another file, or leave out --output-file and redirect the output",
                         printable(file.string(), 300))};
-    return replaceFile(file, text, 0600); // the mode is 0600, because receipts contain command lines
+    return replaceFile(file, text, 0600); // the mode is 0600, because command lines in receipts can contain secrets
 }
 
 ExitStatus runReport(const VerbContext& context, const Options& options) {

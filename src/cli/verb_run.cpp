@@ -66,7 +66,8 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // If --dry-run is missing here, an option stands before `run`. pinfold-run handles all other command lines without --dry-run.
+    // Without --dry-run, pinfold calls run() only if an option stands before `run`. In all other cases without --dry-run,
+    // pinfold-run has replaced pinfold.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::vector<std::string> jobs; ///< the jobs on the command line; without a job, the verb is about the node
+    std::vector<std::string> jobs; ///< the jobs on the command line; if `jobs` is empty, `pinfold status` describes the node
     bool withJobs = false;
 };
 

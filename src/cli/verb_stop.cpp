@@ -40,8 +40,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// With --user, the command line names no job. If a job of the user ends before pinfold can stop the job, pinfold reports no
-/// error.
+/// If the user passed --user, and a job ends before pinfold can stop the job, pinfold reports no error.
 bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
