@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// All jobs of a command share one time limit. After the end of the time limit, the command still waits at least kLeastTime for
-/// each further job. kLeastTime is long enough to find out whether a job is already over.
+/// All jobs of a command share one time limit. If the time limit is over, the command still waits for each remaining job, but
+/// only for kLeastTime. kLeastTime is long enough to find out whether a job is already over.
 constexpr Microseconds kLeastTime = 100ms;
 
 } // namespace

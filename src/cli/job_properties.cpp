@@ -76,7 +76,7 @@ Properties propertiesOf(const Receipt& receipt, const std::string& user) {
         const std::string_view field(name);
         if (field == "user")
             add(name, receipt.origin.user.value_or(user));
-        else if (field != "limits_not_enforced") // addHolding() adds limits_not_enforced
+        else if (field != "limits_not_enforced") // addHolding() adds the property limits_not_enforced
             add(name, value);
     });
     addHolding(properties, receipt.limits, receipt.limitsNotEnforced, receipt.allocation);

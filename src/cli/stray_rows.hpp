@@ -35,7 +35,7 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false;               ///< true if the run acted on at least one stray
+    bool acted = false;               ///< true if `pinfold strays` was allowed to act on the strays
     std::vector<std::string> reasons; ///< the facts that pinfold could not find out; `pinfold strays` acts on strays only if
                                       ///< pinfold found out all facts
     std::vector<std::string> unread;  ///< one reason for each process whose command line pinfold cannot read

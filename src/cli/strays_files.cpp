@@ -28,8 +28,8 @@ namespace {
 constexpr std::uint32_t kPage = 1000;
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. With the receipts from this
-/// file, `pinfold strays --files` can list at least some of the leftover files.
+/// Asks pinfoldd for jobs and receipts. If pinfoldd does not answer, JobSources reads the receipts from the history's file. The
+/// receipts in the file are enough to list at least some of the leftover files.
 class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {

@@ -18,7 +18,7 @@ namespace pinfold {
 constexpr std::string_view kDoctorTextfile = "pinfold-doctor.prom";
 constexpr std::string_view kStraysTextfile = "pinfold-strays.prom";
 
-/// Returns figures in Prometheus' text format. One series counts the findings that have the same check and the same state.
+/// Returns figures in Prometheus' text format. Each series counts the findings with the same check and the same state.
 std::string findingMetrics(const std::vector<doctor::Finding>& findings);
 
 /// Returns figures in Prometheus' text format. Each kind of strays has a series, even if there are no strays of this kind.

@@ -116,7 +116,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
 void sayThatItStaysDrained(int signal) {
     static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold undrain`\n";
     (void)!::write(STDERR_FILENO, words.data(), words.size());
-    ::raise(signal); // because of SA_RESETHAND, the signal has its default action again
+    ::raise(signal); // the flag SA_RESETHAND has restored the default action of the signal
 }
 
 void announceInterrupt() {
