@@ -63,7 +63,7 @@ inline Result<void> assign(Result<std::string> text, std::optional<std::string>&
     return {};
 }
 
-/// Returns a reader that stores the value of the entry `name` in `member`. The member holds a limit or a number.
+/// Returns a reader that stores the value of the entry `name` in `member`.
 template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
     return [name, &member](const sdbus::Variant& value) -> Result<void> {
         if constexpr (kIsNumber<std::optional<T>> || kIsTime<T>) {

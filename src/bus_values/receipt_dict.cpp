@@ -63,7 +63,7 @@ ResourceLimits limitsFrom(const Dict& dict) {
             std::optional<std::string> text;
             take(dict, row.name, text);
             if (text)
-                (void)setLimitText(*text, limit); // a newer pinfoldd can send a word that this version does not know
+                (void)setLimitText(*text, limit); // a newer pinfoldd can send a word that this version of pinfold does not know
         }
     });
     return limits;

@@ -18,7 +18,8 @@ using Bytes = std::vector<std::uint8_t>;
 Dict toDict(const ResourceLimits& limits);
 ResourceLimits limitsFrom(const Dict& dict);
 
-/// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
+/// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. toDict() leaves out the environment
+/// variables, because receipts do not contain environment variables.
 Dict toDict(const Allocation& allocation);
 /// Reads an allocation. The result has environment variables only if the dictionary comes from the D-Bus object of a live job.
 Allocation allocationFrom(const Dict& dict);

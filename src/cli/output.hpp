@@ -39,8 +39,8 @@ struct VerbContext {
     std::string title = {}; ///< the line before the output of a job, including the line break; empty if the verb handles one job
 };
 
-/// After a call of nameErrorsAfter(), each error message of fail() contains the name of the job. A verb that handles several
-/// jobs calls nameErrorsAfter() before each job.
+/// After a call of nameErrorsAfter(), each error message of fail() contains the name of the job. A verb that handles several jobs
+/// calls nameErrorsAfter() before the verb handles the next job.
 void nameErrorsAfter(const std::string& job);
 
 /// Prints an error message on one line, and returns the exit status for the error.

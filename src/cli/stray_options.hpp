@@ -20,7 +20,7 @@ struct StraysOptions {
     std::optional<StraysMode> mode = StraysMode::Report;
     /// Each function sets one member of a StraysConfig to a value from the command line.
     std::vector<std::function<void(StraysConfig&)>> settings;
-    std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns apply
+    std::vector<std::string> commands; ///< if `commands` is not empty, these patterns replace the patterns of the site
     bool files = false;                ///< look for leftover files, and not for stray processes
     bool remove = false;               ///< remove leftover files
     bool dryRun = false;

@@ -86,7 +86,7 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Ends an earlier run of the job. An earlier run is still live if the batch system had no time to end it.
+/// Ends an earlier run of the job. The earlier run is still live if the batch system had no time to end the earlier run.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)
