@@ -3,9 +3,9 @@
 
 #include "base/clock.hpp"
 #include "config/archive_config.hpp"
+#include "postgres/certificate.hpp"
 #include "postgres/postgres_connection.hpp"
 #include "ship/archive_view.hpp"
-#include "postgres/certificate.hpp"
 #include "ship/endpoints.hpp"
 
 #include <array>

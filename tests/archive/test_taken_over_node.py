@@ -39,7 +39,7 @@ def admin(archive, action, status):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """The short name of the time zone Asia/Kolkata (IST) is also the short name of other time zones. A partition with wrong bounds would overlap the
+    """The short name of the time zone Asia/Kolkata is also the short name of other time zones. A partition with wrong bounds would overlap the
     next partition. If two partitions overlapped, no node could send receipts any more. An administrator may choose any settings for a session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
