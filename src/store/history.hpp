@@ -152,9 +152,9 @@ public:
     ~History();
 
     /// Writes all changes in one transaction. The transaction is durable when write() returns. If a receipt with the same id is
-    /// stored already, write() does not change the stored receipt. The history can contain a receipt before the call of write(),
-    /// because pinfoldd writes the receipts of some jobs again after a crash. The result contains the stored receipts, with
-    /// sequence and epoch, in the order of `changes.receipts`. A job is live from `started` until its receipt is written, and
+    /// stored already, write() does not change the stored receipt. After a crash, pinfoldd writes some receipts again that the
+    /// history already contains. The result contains the stored receipts, with sequence and epoch, in the order of
+    /// `changes.receipts`. A job is live from `started` until its receipt is written, and
     /// cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that write() has marked as live.

@@ -20,8 +20,8 @@ struct StrayPolicy {
     std::set<gid_t> exemptGroups;
     SubordinateIds subordinates; ///< the owners of subordinate ids; a limit for a user includes the user's subordinate ids
     std::string ownCgroup; ///< the cgroup of this program; pinfold spares the processes in it, such as the admin's login session
-    /// Each text names a user or group of the configuration that the node does not know. While the configuration contains an
-    /// unknown name, pinfold must not kill any process, because any process could belong to the named user or group.
+    /// Each text names a user or group that the configuration contains, but the node does not know. While the configuration
+    /// contains an unknown name, pinfold must not kill any process, because any process could belong to the named user or group.
     std::vector<std::string> problems;
 };
 

@@ -62,8 +62,8 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the group id of the job as a decimal number. pinfoldd looks up the group's name. A look-up in slurmstepd could delay
-/// the job, because the group database is possibly on a slow server. By default, slurmstepd itself does not ask the databases
+/// Returns the group id of the job as a decimal number. pinfoldd looks up the group's name. If slurmstepd looked up the name, a
+/// slow server of the group database would delay the job. By default, slurmstepd itself does not ask the databases
 /// (slurm.conf(5), disable_send_gids).
 std::string groupOf(spank_t spank) {
     gid_t gid = 0;
