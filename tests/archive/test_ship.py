@@ -82,7 +82,7 @@ def test_a_node_without_receipts_says_that_the_archive_is_down(node):
     node.relay.close()
     node.start()
     wait_until(lambda: node.has_said(TROUBLE), "the trouble")
-    assert node.figures()["pinfold_ship_failing"] == 1
+    wait_until(lambda: node.figures()["pinfold_ship_failing"] == 1, "the trouble in the metrics")
     node.relay.open()
     wait_until(lambda: node.has_said(OVER), "the end of the trouble")
 
@@ -457,6 +457,7 @@ def test_a_server_without_a_free_connection_says_what_to_raise(node):
     finally:
         node.archive.sql("ALTER ROLE pinfold_node CONNECTION LIMIT -1")
     node.arrives()
+    wait_until(lambda: node.has_said(OVER), "the end of the trouble")
     assert node.has_said(TROUBLE) == node.has_said(OVER) == 1
 
 
