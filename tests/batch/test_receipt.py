@@ -191,8 +191,8 @@ def test_cpu_of_what_sigkill_ended(length, times, way, mode, one_cpu):
     expect_mostly_close(runs)
 
 
-def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
-    key = "two.tasks"
+def finished_with_two_tasks(key, one_cpu):
+    """Runs a job, and makes a further process the second task of the job. Returns the same values as finished()."""
     first = spend(key, "user=500", "memory=32", "then=stay", options=one_cpu)
     own, charged = read_done(first)
     second = subprocess.Popen([SPENDER, "wait", f"since={slice_of(key) / 'cpu.stat'}", "user=500", "memory=64", "then=stay"],
@@ -204,9 +204,18 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
     kill_each(key)
     measured = reap(first, second) - own - own_of_second
     receipt = receipt_of(key)
-    expect_close(receipt["cpu_user"] + receipt["cpu_system"] - charged, measured)
-    expect_peak(receipt, 96 * MIB, base_of("two.base"))
-    assert receipt["tasks_peak"] == 2
+    return receipt, measured, receipt["cpu_user"] + receipt["cpu_system"] - charged
+
+
+def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
+    """The kernel and spender read the CPU time one after the other. On a busy host, the emulated machine can stop for a moment between two reads, so
+    the test compares the median of three jobs."""
+    runs = [finished_with_two_tasks(key, one_cpu) for key in series("two.tasks", 3)]
+    expect_mostly_close(runs)
+    base = base_of("two.base")
+    for receipt, _, _ in runs:
+        expect_peak(receipt, 96 * MIB, base)
+        assert receipt["tasks_peak"] == 2
     expect_nothing_left()
 
 
