@@ -20,7 +20,7 @@ Assembly::Assembly(CoreContext& context)
     unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
     context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
     historyWriter.onChange = [this] { node.tell(); };
-    historyWriter.onStored = [this](const StoredReceipts& stored) { core.observer->receiptsStored(stored); };
+    historyWriter.news().onReport = [this](const StoredReceipts& stored) { core.observer->receiptsStored(stored); };
     historyWriter.onKept = [this](const JobKey& key) { creator.tookUp(key); };
     historyWriter.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
     context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };

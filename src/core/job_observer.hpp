@@ -31,7 +31,7 @@ public:
     /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). The receipt contains
     /// the leader's exit state from the late report.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
-    /// pinfoldd calls receiptsStored() when a transaction has stored new receipts in the history.
+    /// pinfoldd calls receiptsStored() when transactions have stored new receipts in the history (StoredNews).
     virtual void receiptsStored(const StoredReceipts& /*stored*/) {}
     /// pinfoldd calls drainChanged() when the result of JobManager::draining() has changed.
     virtual void drainChanged() {}

@@ -99,7 +99,7 @@ struct TaskAdded {
     std::map<std::string, std::string> environment;
 };
 
-/// Says which receipts a transaction of the history has stored.
+/// Says which receipts one or more transactions of the history have stored.
 struct StoredReceipts {
     std::string epoch;
     std::uint64_t first = 0; ///< the lowest sequence

@@ -26,7 +26,7 @@ constexpr std::size_t kMostBytesKept = 32 << 20;
 } // namespace
 
 HistoryWriter::HistoryWriter(CoreContext& context, LiveRows& rows)
-    : context_(context), rows_(rows), spool_(inRoot(context.root, kKeptReceiptsDirectory)) {
+    : context_(context), rows_(rows), spool_(inRoot(context.root, kKeptReceiptsDirectory)), news_(context.loop) {
     rows_.onDue = [this] { flushSoon(); };
     context.history.onOpened = [this](std::uint64_t lastManualNumber) {
         rows_.expectAll();
@@ -161,11 +161,11 @@ void HistoryWriter::written(const std::vector<Receipt>& stored) {
         flushSoon();
 }
 
-void HistoryWriter::tellStored(const std::vector<Receipt>& stored) const {
+void HistoryWriter::tellStored(const std::vector<Receipt>& stored) {
     if (stored.empty())
         return;
     const auto [first, last] = std::ranges::minmax_element(stored, {}, &Receipt::sequence);
-    onStored({.epoch = last->epoch.value_or(""), .first = first->sequence.value_or(0), .last = last->sequence.value_or(0)});
+    news_.add({.epoch = last->epoch.value_or(""), .first = first->sequence.value_or(0), .last = last->sequence.value_or(0)});
 }
 
 void HistoryWriter::answerReports() {

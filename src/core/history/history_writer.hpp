@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "core/context.hpp"
 #include "core/history/live_rows.hpp"
+#include "core/history/stored_news.hpp"
 #include "core/requests.hpp"
 #include "model/metrics.hpp"
 #include "store/receipt_spool.hpp"
@@ -72,8 +73,8 @@ public:
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
-    /// HistoryWriter calls onStored after each transaction that stored receipts.
-    std::function<void(const StoredReceipts&)> onStored = [](const StoredReceipts&) {};
+    /// Reports the receipts of each transaction that stored receipts.
+    StoredNews& news() { return news_; }
     /// HistoryWriter calls onOpened each time it has opened the history's file. The argument of onOpened is the value that
     /// History::lastManualNumber() returns.
     std::function<void(std::uint64_t)> onOpened = [](std::uint64_t) {};
@@ -99,7 +100,7 @@ private:
     void flushSoon();
     void flush();
     void written(const std::vector<Receipt>& stored);
-    void tellStored(const std::vector<Receipt>& stored) const;
+    void tellStored(const std::vector<Receipt>& stored);
     void failed(const Error& why);
     void remember(const Receipt& receipt);
 
@@ -121,6 +122,7 @@ private:
     CoreContext& context_;
     LiveRows& rows_;
     ReceiptSpool spool_;
+    StoredNews news_;
     std::function<void()> ready_;
     EventHandle opening_;
     std::deque<Entry> queue_;
