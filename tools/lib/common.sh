@@ -44,22 +44,6 @@ isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 # PINFOLD_TREE is not set, the box boots from the root tree that tools/lib/image makes.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
-# Prints the path of the disk of a VM. If PINFOLD_TREE names a root tree, rootDisk makes a disk from this tree. If PINFOLD_TREE
-# is not set, the VM has the disk that tools/lib/image makes.
-rootDisk() {
-    if [[ -z ${PINFOLD_TREE:-} ]]; then
-        "$lib/image" disk
-        return
-    fi
-    local disk=$PINFOLD_TREE.img part=$PINFOLD_TREE.img.part.$$
-    if [[ ! -e $disk ]]; then
-        truncate -s 6G "$part"
-        mke2fs -q -F -t ext4 -L root -d "$PINFOLD_TREE" "$part" >&2
-        mv -- "$part" "$disk"
-    fi
-    echo "$disk"
-}
-
 # Prints why this host cannot boot a box of the given kind ("container", "cluster" or "vm"). If the host can boot the box, missingNeed
 # prints nothing.
 missingNeed() {
