@@ -3,10 +3,11 @@
 # tools/test and tools/lib/suite source this file. The file has the names of the suites, the place where each suite runs, and functions for
 # the results of a suite.
 
-# tools/test starts the suites in the order of the array `suites`. Suites that use much CPU time come first, and the longest suite is the
-# first suite in `suites`. Suites that mostly wait are at the end of `suites`.
+# tools/test starts the suites in the order of the array `suites`, and passes over a suite that must wait for an emulated machine to end. The
+# suites in emulated machines run one after the other, and take longest together. So these suites come first, and then the suites that use
+# much CPU time. Suites that mostly wait are at the end of `suites`.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos hostile fuzz package static bus archive fresh batch reboot)
+suites=(vm batch reboot unit cluster container chaos hostile fuzz package static bus archive fresh)
 # The suites of the array `byName` run only if the user names them. Each suite of `byName` compiles all sources itself, which takes more
 # than five minutes.
 # shellcheck disable=SC2034
