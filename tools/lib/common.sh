@@ -25,6 +25,11 @@ arch=${PINFOLD_ARCH:-}
 # shellcheck disable=SC2034
 directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
 
+# The array `joined` has the options with which the compiler reads up to eight sources of a target as one source. The compiler thus reads each
+# header less often, so a build needs a third to a half of the time.
+# shellcheck disable=SC2034
+joined=(--unity=on --unity-size=8)
+
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
