@@ -154,6 +154,17 @@ def read_journal(*options):
     return run("journalctl", "--no-pager", *options, check=False).stdout
 
 
+def wait_for_journal(text, *options):
+    """A thread of pinfoldd collects messages for some milliseconds before it writes them. So a message can come after the answer to the request
+    that caused the message."""
+    wait_until(lambda: text in read_journal(*options), f"the journal has '{text}'")
+
+
+def wait_for_entries(key, event):
+    """Waits until the journal has an entry of the event about the job, and returns the entries."""
+    return wait_until(lambda: journal(key, event), f"the journal has an entry of the event {event} about the job {key}")
+
+
 def journal(key, event=None):
     """Returns the journal's entries about a job, oldest first."""
     lines = read_journal("-o", "json", f"PINFOLD_JOB={key}").splitlines()

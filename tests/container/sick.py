@@ -15,12 +15,16 @@ def bus_stands_still():
 
 @contextlib.contextmanager
 def full(directory):
+    """Gives the test a function that fills the file system again. Other programs can have removed files in the meantime."""
     fill = Path(directory) / "fill"
-    with open(fill, "wb", buffering=0) as file, contextlib.suppress(OSError):
-        while True:
-            file.write(bytes(4096))
+
+    def again():
+        with open(fill, "ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+    again()
     try:
-        yield
+        yield again
     finally:
         fill.unlink()
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from jobs import (daemon_ready, drained, expect_nothing_left, finish, held_up, live_jobs, main_pid, read_journal, receipts, run, site,
-                  start_job, wait_running, wait_until)
+                  start_job, wait_for_journal, wait_running, wait_until)
 from test_disturbance import kill_daemon, restart_daemon, upgrade
 
 FILE = Path("/var/lib/pinfold/drain.json")
@@ -75,7 +75,8 @@ def test_administrators_drain_and_nobody_else():
     assert (node()["drain"]["by"], node()["drain"]["reason"]) == ("carol", "by carol")
     assert "draining since" in as_user("alice", "pinfold", "status").stdout, "everyone may know"
     assert as_user("carol", "pinfold", "undrain").returncode == 0
-    assert events("drained")[-1]["PINFOLD_REASON"] == "by carol" and events("undrained")[-1]["PRIORITY"] == "5"
+    wait_until(lambda: events("drained")[-1]["PINFOLD_REASON"] == "by carol", "the entry of the event drained")
+    assert events("undrained")[-1]["PRIORITY"] == "5"
     text = read_journal("-x", "PINFOLD_EVENT=drained")
     assert "The node was drained" in text and "`pinfold undrain` lets the node take jobs again" in text
 
@@ -98,7 +99,7 @@ def test_a_damaged_file_is_a_drain():
     run("systemctl", "start", "pinfoldd")
     assert "drain.json cannot be read" in node()["drain"]["reason"]
     assert finish(start_job("drain.damaged", "true"))[0] == REFUSED
-    assert "takes no jobs, because pinfoldd does not know whether" in read_journal("-u", "pinfoldd", "-p", "err", "-o", "cat")
+    wait_for_journal("takes no jobs, because pinfoldd does not know whether", "-u", "pinfoldd", "-p", "err", "-o", "cat")
     run("pinfold", "undrain")
     assert finish(start_job("drain.damaged", "true"))[0] == 0
 

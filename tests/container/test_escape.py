@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_running,
-                  wait_until)
+from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, receipts, run, start_job, wait_for_entries,
+                  wait_for_journal, wait_running, wait_until)
 
 WAYS = ["set-sid", "double-fork", "daemon", "re-parented", "ignores-term", "stopped", "other-user", "storm"]
 ODD_NAMES = {"blanks": "a  b c", "newline": "a\nb", "parenthesis": "x) S 1 1 (y", "terminal": "\x1b[31mred\x07",
@@ -36,10 +36,10 @@ def test_caught_at_job_end(way, mode):
     receipt = receipts(key)[0]
     assert receipt["result"] == "exited"
     assert receipt["leftovers"] >= 1
-    warning = journal(key, "leftovers")
+    warning = wait_for_entries(key, "leftovers")
     assert [entry["MESSAGE"] for entry in warning] == [f"rogue process(es) found for task {key}"]
     assert warning[0]["PRIORITY"] == "4"
-    named = journal(key, "leftover")
+    named = wait_for_entries(key, "leftover")
     assert any("escapist" in entry["MESSAGE"] for entry in named), named
     if way not in ("storm",):
         assert str(pid) in [entry["PINFOLD_LEFTOVER_PID"] for entry in named]
@@ -54,7 +54,7 @@ def test_odd_names_are_named_escaped(name):
     status, out, _ = finish(start_job(key, ESCAPIST, "named", ODD_NAMES[name]))
     assert status == 3
     assert gone(left_pid(out))
-    messages = [entry["MESSAGE"] for entry in journal(key, "leftover")]
+    messages = [entry["MESSAGE"] for entry in wait_for_entries(key, "leftover")]
     assert len(messages) == 1 and messages[0].startswith("leftover: ")
     assert all(ord(c) >= 0x20 and ord(c) != 0x7f for c in messages[0])
     expected = {"blanks": "a  b c", "newline": "a\\x0ab", "parenthesis": "x) S 1 1 (y", "terminal": "\\x1b[31mred\\x07",
@@ -66,8 +66,7 @@ def test_odd_names_are_named_escaped(name):
 
 def test_the_unit_shows_it_in_the_journal():
     finish(start_job("esc.unit", ESCAPIST, "set-sid"))
-    out = read_journal("-u", "job-esc.unit.scope")
-    assert "rogue process(es) found for task esc.unit" in out
+    wait_for_journal("rogue process(es) found for task esc.unit", "-u", "job-esc.unit.scope")
 
 
 @pytest.mark.parametrize("mode", ["supervise", "exec"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import ESCAPIST, HISTORY, finish, live_rows, read_journal, receipts, run, start_job, wait_running, wait_until
+from jobs import ESCAPIST, HISTORY, finish, live_rows, read_journal, receipts, run, start_job, wait_for_journal, wait_running, wait_until
 from old_history import OLD_SCHEMA
 
 DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/impatient.conf")
@@ -178,7 +178,7 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
         old.execute(MANY, receipt)
     old.close()
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-    assert "converting the receipts of an older pinfold" in read_journal("-u", "pinfoldd", "-o", "cat")
+    wait_for_journal("converting the receipts of an older pinfold", "-u", "pinfoldd", "-o", "cat")
     assert len(receipts()) == 10000
 
 

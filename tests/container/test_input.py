@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, drained, finish, read_journal, receipts, run, start_job, wait_running, wait_until
+from jobs import daemon_ready, drained, finish, read_journal, receipts, run, start_job, wait_for_journal, wait_running, wait_until
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/test.toml")
 RELOAD = "busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload"
@@ -83,7 +83,7 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     one_line(run("pinfold", "check-config", check=False), 1, f"{config}:2:", "kill_grace", "'never'")
     reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
     assert reload.returncode != 0 and f"{config}:2:" in reload.stderr
-    assert f"{config}:2:" in read_journal("-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected")
+    wait_for_journal(f"{config}:2:", "-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected")
     # The grace time of the earlier configuration is still in force, so a job that ignores SIGTERM lives for more than a second. The default grace
     # time is one second.
     job = start_job("config.old", "sh", "-c", "trap '' TERM; echo deaf; while :; do read line; done", stdin=subprocess.PIPE)
@@ -204,7 +204,7 @@ def test_an_unknown_key_keeps_the_old_configuration(config):
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     one_line(run("runuser", "-u", "alice", "--", "pinfold-run", "--", "true", check=False), 125, "may not create jobs")
-    assert told in read_journal("-o", "cat", "-u", "pinfoldd")
+    wait_for_journal(told, "-o", "cat", "-u", "pinfoldd")
 
 
 def test_a_wrong_configuration_at_start_is_said_once(config):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from calls import answered
-from jobs import (daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job, systemd_stopped,
-                  wait_until)
+from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, systemd_stopped,
+                  wait_for_entries, wait_until)
 from own_server import FUSE_HANG, states
 
 
@@ -149,6 +149,6 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server, i
     receipt = wait_until(lambda: receipts("locked.1"), "receipt")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
     # SIGTERM may make the process free the lock so early that pinfoldd can read the command line.
-    [leftover] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
+    [leftover] = [entry["MESSAGE"] for entry in wait_for_entries("locked.1", "leftover")]
     assert leftover == "leftover: [fuse_hang]" or leftover.startswith(f"leftover: {FUSE_HANG} victim")
     expect_nothing_left()

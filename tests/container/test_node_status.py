@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from jobs import BATCH, CGROUP, as_alice, expect_nothing_left, finish, read_journal, run, site, start_job, wait_running, wait_until
+from jobs import BATCH, CGROUP, as_alice, expect_nothing_left, finish, run, site, start_job, wait_for_journal, wait_running, wait_until
 from test_metrics import figures, textfile  # noqa: F401 (a fixture)
 from test_smoke import LEAVES_SLEEP
 
@@ -86,7 +86,7 @@ def test_the_last_errors_are_those_of_pinfoldd():
     assert not any("no_such_key" in error["message"] for error in last[:-1]), "one line says it"
     assert len(last) <= 5 and [error["time"] for error in last] == sorted(error["time"] for error in last)
     assert not any("rogue process" in error["message"] for error in last)
-    assert "rogue process" in read_journal("-u", "pinfoldd", "-p", "warning", "-o", "cat", "PINFOLD_JOB=site.leaves")
+    wait_for_journal("rogue process", "-u", "pinfoldd", "-p", "warning", "-o", "cat", "PINFOLD_JOB=site.leaves")
     page = run("pinfold", "status").stdout.splitlines()
     start = page.index("The last warnings and errors of pinfoldd:")
     assert "no_such_key" in page[-1] and page[-1].split()[1] == "error" and len(page) - start == len(last) + 1
@@ -96,7 +96,8 @@ def test_the_last_errors_are_those_of_pinfoldd():
         if missing:
             finish(start_job("site.limit", "true", options=["--memory-max=64M", "--cpu-quota=50%", "--tasks-max=50", "--io-weight=50"]))
             newest = wait_until(lambda: (found := status()["last_errors"][-1])["level"] == "warning" and found, "the warning")
-            assert "site.limit" in newest["message"] and 'PINFOLD_TROUBLE":"limit"' in read_journal("-o", "json", "PINFOLD_JOB=site.limit")
+            assert "site.limit" in newest["message"]
+            wait_for_journal('PINFOLD_TROUBLE":"limit"', "-o", "json", "PINFOLD_JOB=site.limit")
 
 
 def test_only_readers_of_the_journal_see_the_last_errors():

@@ -12,7 +12,8 @@ from pathlib import Path
 import dbus
 import pytest
 
-from jobs import BATCH, ESCAPIST, batch_script, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import (BATCH, ESCAPIST, batch_script, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts,
+                  run, wait_for_entries, wait_until)
 
 MANAGER = "org.pinfold1.Manager"
 
@@ -251,5 +252,5 @@ def test_the_kernel_kills_one_process_and_never_the_scope(shepherd):
     process.wait()
     wait_until(lambda: receipts("sge.10"), "receipt")
     assert "sh -c sleep 1000" in " ".join(receipts("sge.10")[0]["leftover_commands"])
-    assert any("rogue process(es) found for task sge.10" in entry["MESSAGE"] for entry in journal("sge.10"))
+    assert any("rogue process(es) found for task sge.10" in entry["MESSAGE"] for entry in wait_for_entries("sge.10", "leftovers"))
     expect_nothing_left()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from calls import AT_THE_SOCKET, COMMANDS, answered
-from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live_jobs, main_pid, processes_with, read_journal, receipts, run,
-                  start_job, stopped, systemd_stopped, wait_running, wait_until)
+from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live_jobs, main_pid, processes_with, read_journal, receipts,
+                  run, start_job, stopped, systemd_stopped, wait_running, wait_until)
 from sick import LIB, bus_stands_still, draining, full, small_lib
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
@@ -222,11 +222,14 @@ def test_a_full_run(in_time, tmp_path):
     wait_running("slot.full")
     wait_running("slot.full.lives")
     begun = time.time()
-    with full("/run"):
+    with full("/run") as fill_again:
         run("systemctl", "restart", "pinfoldd")
         in_time(answered())
+        fill_again()
         refused = run("pinfold-run", "--job", "slot.full.new", "--", "touch", tmp_path / "ran", check=False, timeout=10)
+        fill_again()
         opened = run("pinfold", "open", "slot.full.opened", "--uid", "0", check=False, timeout=10)
+        fill_again()
         added = run("pinfold-run", "--job", "slot.full.lives", "--task", "--", "touch", tmp_path / "ran", check=False, timeout=10)
         assert (refused.returncode, opened.returncode, added.returncode) == (125, 1, 125)
         for done in (refused, opened, added):

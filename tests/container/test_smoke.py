@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
+from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_for_entries, wait_for_journal, wait_until
 
 # The script ends after its daemon has executed sleep.
 LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
@@ -53,9 +53,9 @@ def test_a_leftover_is_named_killed_and_accounted_for():
     status, out, err = finish(start_job(key, "sh", "-c", LEAVES_SLEEP))
     assert status == 0, err
     assert not Path(f"/proc/{out.strip()}").exists()
-    assert [entry["MESSAGE"] for entry in journal(key, "leftovers")] == [f"rogue process(es) found for task {key}"]
-    named = journal(key, "leftover")
+    assert [entry["MESSAGE"] for entry in wait_for_entries(key, "leftovers")] == [f"rogue process(es) found for task {key}"]
+    named = wait_for_entries(key, "leftover")
     assert [(entry["MESSAGE"], entry["PINFOLD_LEFTOVER_PID"]) for entry in named] == [("leftover: sleep 4711", out.strip())]
-    assert "leftover: sleep 4711" in read_journal("-o", "cat", "-u", "job-smoke.leftover.scope")
+    wait_for_journal("leftover: sleep 4711", "-o", "cat", "-u", "job-smoke.leftover.scope")
     assert [receipt["leftovers"] for receipt in receipts(key)] == [1]
     expect_nothing_left()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, live_jobs, read_journal, receipts, run, site, start_job, wait_running, wait_until
+from jobs import expect_nothing_left, finish, live_jobs, read_journal, receipts, run, site, start_job, wait_for_journal, wait_running, wait_until
 
 USER, OTHER = "alice", "bob"
 
@@ -225,7 +225,9 @@ def test_jobs_of_subordinate_user_ids_count_as_their_owners():
         first.stdin = None
         finish(first)
         assert as_id(SUBORDINATE, "pinfold-run", "--", "echo", "ran").stdout == "ran\n"
-        said = read_journal("-u", "pinfoldd", "--grep", "/etc/subuid", "-o", "cat")
+        words = ("-u", "pinfoldd", "--grep", "/etc/subuid", "-o", "cat")
+        wait_for_journal("line 1; ", *words)
+        said = read_journal(*words)
         assert said.count("line 1; ") == 1, said
     expect_nothing_left()
 

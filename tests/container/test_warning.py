@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running, wait_until
+from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_for_entries, wait_running, wait_until
 from test_stop_line import hanging_file_server, hanging_reader
 
 NODE = re.escape(os.uname().nodename)
@@ -26,7 +26,7 @@ def test_of_a_warning_with_a_signal():
     assert (status, out) == (7, "warned\n"), "the job has saved its state and has ended by itself"
     line = re.fullmatch(WARNING.format(key="warned.1", who=PINFOLD), "".join(part for part in err.splitlines(True) if "User defined" not in part))
     assert line and line[1] == "1h", err
-    [entry] = journal("warned.1", "limit-near")
+    [entry] = wait_for_entries("warned.1", "limit-near")
     assert entry["PINFOLD_LIMIT"] == "run_time_max"
 
 
@@ -45,7 +45,7 @@ def test_pinfoldd_warns_of_the_batch_systems_limit_but_leaves_the_end_to_the_bat
     assert (status, out) == (0, "beyond the limit\n")
     line = re.fullmatch(WARNING.format(key="warned.5", who=BATCH_SYSTEM), err)
     assert line and line[1] == "2s", err
-    [entry] = journal("warned.5", "limit-near")
+    [entry] = wait_for_entries("warned.5", "limit-near")
     assert entry["PINFOLD_LIMIT"] == "batch_run_time_max"
 
 
@@ -55,7 +55,7 @@ def test_a_restarted_pinfoldd_keeps_the_warning():
     wait_running("warned.3")
     run("systemctl", "restart", "pinfoldd")
     assert finish(job)[0] == -signal.SIGUSR1
-    assert len(journal("warned.3", "limit-near")) == 1
+    assert len(wait_for_entries("warned.3", "limit-near")) == 1
 
 
 def test_users_choose_their_own_warning():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_running, wait_until
+from jobs import BATCH, expect_nothing_left, finish, read_journal, receipts, run, start_job, wait_for_entries, wait_running, wait_until
 
 MIB = 1024 * 1024
 
@@ -61,7 +61,7 @@ def expect_said(err, cause, receipt):
     [line] = [line for line in err.splitlines() if line.startswith(beginning)]
     assert (receipt["result"], receipt["oom_cause"]) == ("out-of-memory", cause)
     assert f"Killed process {receipt['oom_victim']} ({receipt['oom_victim_name']})" in line
-    [event] = journal(receipt["key"], "out-of-memory")
+    [event] = wait_for_entries(receipt["key"], "out-of-memory")
     figures, place = line.split(", job ")
     assert figures in event["MESSAGE"]
     assert place.startswith(f"{receipt['key']} on {os.uname().nodename}, 20")
