@@ -26,7 +26,7 @@ arch=${PINFOLD_ARCH:-}
 directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
 
 # The array `joined` has the options with which the compiler reads up to eight sources of a target as one source. The compiler thus reads each
-# header less often, so a build needs a third to a half of the time.
+# header less often, so a build takes less time.
 # shellcheck disable=SC2034
 joined=(--unity=on --unity-size=8)
 
@@ -48,6 +48,15 @@ isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 # Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. If
 # PINFOLD_TREE is not set, the box boots from the root tree that tools/lib/image makes.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
+
+# mountTree DIR: makes the directory DIR with the contents of the root tree. The root tree itself does not change: the files that are written to
+# DIR are in memory, in DIR.changes. The caller has its own mount namespace.
+mountTree() {
+    mkdir -- "$1" "$1.changes"
+    mount -t tmpfs -o mode=755 changes "$1.changes"
+    mkdir -- "$1.changes/"{files,overlayfs}
+    mount -t overlay -o "lowerdir=$(rootTree),upperdir=$1.changes/files,workdir=$1.changes/overlayfs" tree "$1"
+}
 
 # Prints why this host cannot boot a box of the given kind ("container", "cluster" or "vm"). If the host can boot the box, missingNeed
 # prints nothing.
