@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from jobs import as_alice, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
+from jobs import as_alice, expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_for_entries, wait_until
 
 TASKS, LEFT = 8, 50
 COMMAND = 20_000  # bytes
@@ -49,7 +49,7 @@ def test_a_flood_of_leftovers_hides_no_line_about_another_job():
         assert finish(start_job("journal.other", "true"))[0] == 0
         # One thread of pinfoldd writes all entries in the order of the events. When the journal has the entry about the end of journal.other,
         # pinfoldd has already written the entries about the leftovers of journal.alice.
-        ended = wait_until(lambda: journal("journal.other", "job-ended"), "the end of the other job is in the journal")
+        ended = wait_for_entries("journal.other", "job-ended")
         assert [entry["PINFOLD_RESULT"] for entry in ended] == ["exited"]
         assert 100 < len(journal("journal.alice", "leftover")) < TASKS * LEFT, "as many as a megabyte has room for"
         unsaid = wait_until(lambda: all_of("leftovers-unsaid"), "what was left out is counted")

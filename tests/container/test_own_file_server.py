@@ -7,7 +7,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, run, site, start_job, wait_until
+from jobs import as_alice, expect_nothing_left, finish, live_jobs, run, site, start_job, wait_for_entries, wait_until
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 
 
@@ -15,7 +15,7 @@ def stop_without_a_drain(key):
     """Tries to stop a job whose process does not end after SIGKILL. Checks that pinfoldd does not drain the node, and returns pinfoldd's report about
     the job."""
     run("pinfold", "stop", "--grace", "0", key)
-    [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
+    [event] = wait_for_entries(key, "unkillable")
     assert live_jobs()[key]["unkillable_in_fuse"]
     assert json.loads(run("pinfold", "status", "--json").stdout)["draining"] is False
     return event

@@ -3,7 +3,7 @@
 
 import subprocess
 
-from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_until
+from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_for_entries, wait_until
 
 # Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT). In TRACER, the second thread is the tracer.
 TRACER = """
@@ -54,7 +54,7 @@ def test_a_tracer_of_roots_is_not_ended():
         tracer = subprocess.Popen(["python3", "-c", TRACER, str(traced.pid)], stdout=subprocess.PIPE, text=True)
         assert tracer.stdout.readline() == "traces\n"
         run("pinfold", "stop", "--grace", "0", "traced.2")
-        wait_until(lambda: journal("traced.2", "unkillable"), "the report")
+        wait_for_entries("traced.2", "unkillable")
         assert tracer.poll() is None
         tracer.kill()
         finish(traced, timeout=30)

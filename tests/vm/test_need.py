@@ -9,7 +9,7 @@ import subprocess
 from itertools import accumulate
 from pathlib import Path
 
-from jobs import expect_nothing_left, finish, journal, receipts, run, start_job, wait_until
+from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_for_entries, wait_until
 
 MIB = 1024 * 1024
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/profile.toml")
@@ -136,7 +136,7 @@ def test_a_job_near_its_memory_limit_is_told_once():
     line = job.stderr.readline()  # pinfoldd measures a new job after 1, 2, 4, 8 and 16 s
     words = rf"pinfold: job need\.near on {os.uname().nodename} needs [\d.]+M of memory, 9\d% of its limit of 64M \([\dT:-]+Z\)\. .*kills the job\.\n"
     assert re.fullmatch(words, line), line
-    [entry] = wait_until(lambda: journal("need.near", "limit-near"), "the entry")
+    [entry] = wait_for_entries("need.near", "limit-near")
     assert entry["PINFOLD_LIMIT"] == "memory_max"
     looks = len(plot("need.near")["anon"]["max"])
     wait_until(lambda: len(plot("need.near")["anon"]["max"]) > looks, "one more look")
