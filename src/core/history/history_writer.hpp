@@ -73,7 +73,7 @@ public:
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
-    /// Reports the receipts of each transaction that stored receipts.
+    /// news() tells when transactions have stored receipts.
     StoredNews& news() { return news_; }
     /// HistoryWriter calls onOpened each time it has opened the history's file. The argument of onOpened is the value that
     /// History::lastManualNumber() returns.
