@@ -25,10 +25,10 @@ public:
     void load();
 
     /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already, a
-    /// new reason replaces the old reason. If `reason` is empty, drain() does not change an existing drain. drain() fails with
-    /// InvalidArgument, Busy or Internal. The error is Busy if the disk hangs, and Internal if the drain cannot be stored. If the
-    /// error is `Internal`, the message of the error says whether the node is drained now. After the error `Internal`, the drain
-    /// on the disk is the same as the drain in memory.
+    /// new reason replaces the old reason. If `reason` is empty, drain() does not change the drain of an administrator. drain()
+    /// fails with InvalidArgument, Busy or Internal. The error is Busy if the disk hangs, and Internal if the drain cannot be
+    /// stored. If the error is `Internal`, the message of the error says whether the node is drained now. After the error
+    /// `Internal`, the drain on the disk is the same as the drain in memory.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
     /// Ends an administrator's drain, if there is one. The error is Busy if the disk hangs, and Internal if the end of the
     /// drain cannot be stored.
