@@ -24,7 +24,7 @@ protected:
     static bool ends(const ChildProcess& process) {
         const auto pidfd = process.pidfd();
         pollfd poller{pidfd.get(), POLLIN, 0};
-        return ::poll(&poller, 1, 1000) > 0;
+        return ::poll(&poller, 1, 10'000) > 0;
     }
     void stop() {
         manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -82,16 +83,23 @@ TEST_F(JobOutputTest, withoutADescriptorSaysNothing) {
 }
 
 TEST_F(JobOutputTest, aFullPipeHoldsNobodyUpAndGetsItsLineLater) {
-    OutputPipe pipe;
-    pipe.fill();
-    const auto begun = std::chrono::steady_clock::now();
-    {
-        const auto output = outputTo(std::move(pipe.writer));
-        EXPECT_TRUE(output.say("last words"));
+    // The test measures several calls, because a busy machine can stop the test for seconds during one of the calls.
+    std::vector<OutputPipe> pipes(3);
+    auto quickest = std::chrono::steady_clock::duration::max();
+    for (std::size_t i = 0; i < pipes.size(); ++i) {
+        pipes[i].fill();
+        const auto begun = std::chrono::steady_clock::now();
+        {
+            const auto output = outputTo(std::move(pipes[i].writer), static_cast<uid_t>(1000 + i));
+            EXPECT_TRUE(output.say("last words"));
+        }
+        quickest = std::min(quickest, std::chrono::steady_clock::now() - begun);
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(1));
-    const auto text = pipe.readAll();
-    EXPECT_TRUE(text.ends_with("xlast words\n")) << text.substr(text.size() - 30);
+    EXPECT_LT(quickest, std::chrono::seconds(1));
+    for (const auto& pipe : pipes) {
+        const auto text = pipe.readAll();
+        EXPECT_TRUE(text.ends_with("xlast words\n")) << text.substr(text.size() - 30);
+    }
 }
 
 TEST_F(JobOutputTest, aReaderThatIsGoneIsNoDanger) {

@@ -128,15 +128,20 @@ TEST_F(LoginTest, anAnswerThatCannotBeReadIsNone) {
 
 TEST_F(LoginTest, aPinfolddThatDoesNotAnswerIsWaitedForNoLongerThanAPhaseTakes) {
     listen();
-    const auto begun = MonotonicClock::now();
-    const auto outcome = accountOf(alice);
-    EXPECT_EQ(outcome.pamCode, kPamAuthinfoUnavail);
-    EXPECT_TRUE(outcome.toUser.starts_with("It cannot be checked whether you have a job on node7 at the moment"))
-        << outcome.toUser;
-    EXPECT_EQ(outcome.priority, LOG_ERR);
-    const auto took = MonotonicClock::now() - begun;
-    EXPECT_GE(took, kPhaseTime);
-    EXPECT_LT(took, kPhaseTime + 1s);
+    // A login that took too long is repeated, because a busy machine can stop the test for seconds during one login.
+    bool inTime = false;
+    for (int i = 0; i < 5 && !inTime; ++i) {
+        const auto begun = MonotonicClock::now();
+        const auto outcome = accountOf(alice);
+        const auto took = MonotonicClock::now() - begun;
+        EXPECT_EQ(outcome.pamCode, kPamAuthinfoUnavail);
+        EXPECT_TRUE(outcome.toUser.starts_with("It cannot be checked whether you have a job on node7 at the moment"))
+            << outcome.toUser;
+        EXPECT_EQ(outcome.priority, LOG_ERR);
+        EXPECT_GE(took, kPhaseTime);
+        inTime = took < kPhaseTime + 1s;
+    }
+    EXPECT_TRUE(inTime) << "each login took too long";
 }
 
 TEST_F(LoginTest, pinfolddsWordForAnAdoptionIsNotTaken) {
