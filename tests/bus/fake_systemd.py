@@ -277,11 +277,14 @@ class FakeSystemd(dbus.service.Object):
         fields[6] = str(int(fields[6]) | 0x200000)
         stat.write_text(before + ") " + " ".join(fields))
 
-    @dbus.service.method(CONTROL, in_signature="u")
-    def DropOffTheBus(self, milliseconds):
-        bus = self.bus
-        bus.release_name("org.freedesktop.systemd1")
-        GLib.timeout_add(int(milliseconds), lambda: bus.request_name("org.freedesktop.systemd1") and False)
+    @dbus.service.method(CONTROL)
+    def DropOffTheBus(self):
+        """Gives up systemd's name until ComeBack(). The tests call the stand-in by the unique name of its connection, which stays."""
+        self.bus.release_name("org.freedesktop.systemd1")
+
+    @dbus.service.method(CONTROL)
+    def ComeBack(self):
+        self.bus.request_name("org.freedesktop.systemd1")
 
     # The following methods implement systemd's interface.
     @dbus.service.method(MANAGER)

@@ -214,6 +214,8 @@ def catches(pid, number):
 def test_an_interrupted_wait_says_that_the_node_stays_drained(world):
     world.create("bus.1", world.process())
     waiting = command(world, "drain", "--wait", "--reason", "new disk")
+    # Until the end of its exec(2), the new process catches SIGINT like the process of the test.
+    wait_until(lambda: properties(world)["Draining"], "drained")
     wait_until(lambda: catches(waiting.pid, signal.SIGINT), "it listens")
     waiting.send_signal(signal.SIGINT)
     status, out, err = finish(waiting)

@@ -24,7 +24,7 @@ def expect_the_same_pinfoldd(world):
 def multiply(world, number, uid=0, **entries):
     """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Up to 700 copies of the receipt have the same time of
     end."""
-    with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
+    with sqlite3.connect(world.root / "var/lib/pinfold/history.db", timeout=60) as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
         rows = []

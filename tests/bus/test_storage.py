@@ -53,22 +53,22 @@ def slow(world):
 
 def test_a_slow_disk_holds_up_nobody(world, slow):
     first = world.process()
+    begun = time.monotonic()
     world.create("sge.1", first)
-    slow.write_text("4000")
+    slow.write_text("100000")  # a call that waits for the disk gets no answer before the test removes the file
     first.kill()
     first.wait()
     wait_until(lambda: world.live().get("sge.1") == "accounting", "its receipt is being written")
-    begun = time.monotonic()
+    lived = time.monotonic() - begun
     second = world.process()
-    started = seconds(lambda: world.create("sge.2", second))
+    world.create("sge.2", second, timeout=20)
     listed = [seconds(lambda: world.manager().ListJobs()) for _ in range(20)]
-    asked = seconds(lambda: world.manager().ListReceipts(options()))
-    assert time.monotonic() - begun < 3, "all of it while the disk was busy"
-    assert world.live()["sge.1"] == "accounting"
-    assert sorted(listed)[10] < 0.05 and max(started, asked, *listed) < 2, f"the disk takes 4 s: {started, listed, asked}"
+    world.manager().ListReceipts(options())
+    assert world.live()["sge.1"] == "accounting", "all of it while the disk was busy"
+    assert sorted(listed)[10] < 0.05, listed
     slow.unlink()
     wait_until(lambda: "sge.1" in stored(world), "its receipt is there")
-    assert stored(world)["sge.1"]["wall"] < 3_000_000
+    assert stored(world)["sge.1"]["wall"] < 1_000_000 * lived
 
 
 def test_a_stop_while_callers_wait_for_the_history(world):
@@ -90,16 +90,17 @@ def test_a_history_that_cannot_be_opened(world):
     world.configure('[history]\npatience = "1s"\n')
     history = world.root / "var/lib/pinfold/history.db"
     process = world.process()
+    created = time.monotonic()
     world.create("sge.1", process)
     history.rename(history.with_name("saved.db"))
     history.mkdir()
     pid = process.pid
+    begun = time.monotonic()
     process.kill()
     process.wait()
-    begun = time.monotonic()
     reply = ask(world, {"version": 1, "call": "end", "key": "sge.1", "leader": pid, "exit_signal": 9})
-    took = time.monotonic() - begun
-    assert 0.5 < took < 10
+    answered = time.monotonic()
+    assert 0.5 < answered - begun < 10
     assert "pinfold-run: the receipt of job sge.1 is not written yet: " in reply["notice"], reply
     assert world.live() == {} and node_property(world, "Draining")
     assert "receipts cannot be written" in node_property(world, "DrainReason")
@@ -112,7 +113,7 @@ def test_a_history_that_cannot_be_opened(world):
     history.rmdir()
     history.with_name("saved.db").rename(history)
     wait_until(lambda: not node_property(world, "Draining"), "the node takes jobs again", deadline=60)
-    assert list(stored(world)) == ["sge.1"] and stored(world)["sge.1"]["wall"] < 1_000_000 * took + 1_000_000
+    assert list(stored(world)) == ["sge.1"] and stored(world)["sge.1"]["wall"] < 1_000_000 * (answered - created)
     assert list((world.root / "run/pinfold/receipts").iterdir()) == []
     world.create("sge.2", late)
 
