@@ -33,7 +33,12 @@ Microseconds runDelay(int schedstat) {
 
 LoopMeter::LoopMeter() : schedstat_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
 
-void LoopMeter::begin() { begun_ = now(); }
+void LoopMeter::begin() {
+    begun_ = now();
+    // The machine can stop the thread between two of the readings of now(). A stop before the wall clock is read must not count
+    // as time in which the thread slept, so begin() reads the wall clock last, and slept() reads it first.
+    begun_.wall = MonotonicClock::now();
+}
 
 Microseconds LoopMeter::slept() const {
     const auto end = now();

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -31,6 +33,8 @@ void beBusy() {
     }
 }
 
+bool readsAreSlow = false;
+
 std::vector<std::string> logOf(SdEventLoop::Meter meter, void (*work)()) {
     std::vector<std::string> log;
     SdEventLoop loop([&](const std::string& line) { log.push_back(line); }, meter);
@@ -43,6 +47,16 @@ std::vector<std::string> logOf(SdEventLoop::Meter meter, void (*work)()) {
 }
 
 } // namespace
+} // namespace pinfold::test
+
+/// Replaces the C library's pread() in the test program, so that a test can stop the thread while the meter reads schedstat.
+extern "C" ssize_t pread(int fd, void* buffer, std::size_t size, off_t offset) {
+    if (pinfold::test::readsAreSlow)
+        pinfold::test::sleepInACall();
+    return ::syscall(SYS_pread64, fd, buffer, size, offset);
+}
+
+namespace pinfold::test {
 
 TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
     const auto begun = MonotonicClock::now();
@@ -58,6 +72,14 @@ TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
 }
 
 TEST(LoopMeter, withoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
+
+TEST(LoopMeter, aStopWhileTheMeterBeginsIsNoWait) {
+    LoopMeter meter;
+    readsAreSlow = true;
+    meter.begin();
+    readsAreSlow = false;
+    EXPECT_LT(meter.slept(), LoopMeter::kTooLong);
+}
 
 // If the machine is busy but no call blocks, the meter must report nothing. To make the machine busy, the test starts two threads
 // per processor.
