@@ -205,7 +205,7 @@ def test_postgres_is_stopped_for_a_while(node):
     node.archive.server.stop()
     try:
         node.run_jobs(2)
-        wait_until(lambda: "\npinfold_ship_failures_total 3\n" in (node.state / "pinfold-ship.prom").read_text(), "three tries")
+        wait_until(lambda: node.figures()["pinfold_ship_failures_total"] >= 3, "three tries")
         assert node.has_said(TROUBLE) == 1, node.lines()
         assert len(node.receipts()) == 3
     finally:
@@ -236,7 +236,7 @@ def test_an_archive_that_hangs_does_not_keep_pinfold_ship(node, state):
         node.start()
     node.run_job()
     wait_until(lambda: node.archive.count() == 2 if state == "in a put" else node.relay.accepted > accepted, state)
-    assert node.stop() < 2
+    assert node.stop() < 8, "pinfold-ship waits for a connection for 10 s, and for the answer to a put for 60 s"
     node.relay.cut()
     node.relay.answers.set()
     node.start()
@@ -286,7 +286,7 @@ def test_the_bus_is_killed(node):
     node.run_jobs(2)
     node.arrives()
     assert node.process.poll() is None and node.has_said(TROUBLE) == 1, node.lines()
-    assert node.stop() < 2
+    assert node.stop() < 8
 
 
 @contextlib.contextmanager
@@ -439,8 +439,7 @@ def test_a_certificate_that_has_expired_is_one_line(node):
     node.configure(certificate="expired")
     node.run_job()
     node.start()
-    wait_until(lambda: "\npinfold_ship_failures_total 3\n" in
-               ((node.state / "pinfold-ship.prom").read_text() if (node.state / "pinfold-ship.prom").exists() else ""), "three tries")
+    wait_until(lambda: node.figures().get("pinfold_ship_failures_total", 0) >= 3, "three tries")
     assert node.has_said(TROUBLE) == len(node.lines()) == 1, node.lines()
     assert "expired" in node.lines()[0]
     assert node.archive.count() == 0
@@ -480,7 +479,7 @@ def test_a_full_disk_of_the_node_stops_nothing(node):
     node.start()
     node.run_jobs(2)
     node.arrives()
-    assert node.has_said("cannot write a file") == 1, node.lines()
+    wait_until(lambda: node.has_said("cannot write a file") == 1, "the line about the file")  # pinfold-ship writes it after the archive's answer
     node.run_jobs(2)
     node.arrives()
     assert node.has_said("cannot write a file") == 1, node.lines()

@@ -155,6 +155,9 @@ class PostgresServer:
     def kill_9(self):
         """Kills the whole server, so that its next start recovers from the log. A new server starts only after all processes of the old server
         have ended."""
+        # A stopped server starts no process after the function has read the list of the server's processes.
+        self.process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         self.process.kill()
         self.process.wait(60)
