@@ -185,6 +185,15 @@ def text_of(file):
     return ""
 
 
+def descriptors(pid):
+    """Returns the target of each descriptor of the process `pid`. The process can close a descriptor while descriptors() reads the list."""
+    found = []
+    for entry in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.append(os.readlink(entry))
+    return sorted(found)
+
+
 def leftovers_of_pinfold():
     """Returns everything that jobs can leave on a node: units, cgroups, records."""
     found = units()

@@ -16,7 +16,8 @@ import pytest
 
 from crowd import LEAST, Crowd, history, identity
 from endless import endless_mappings
-from jobs import BATCH, CGROUP, busy, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, text_of, wait_running, wait_until
+from jobs import (BATCH, CGROUP, busy, daemon_ready, descriptors, live_jobs, main_pid, read_journal, run, start_job, text_of, wait_running,
+                  wait_until)
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 from recycled import RECYCLER, SOCKET, few_numbers, forking_daemon
 from recycled import attack as offer_numbers
@@ -95,15 +96,6 @@ def resident(pid):
     pages of the history, because the history is in a tmpfs."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
-
-
-def descriptors(pid):
-    """Returns the target of each descriptor of the process `pid`."""
-    found = []
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            found.append(os.readlink(entry))
-    return sorted(found)
 
 
 class Node:
