@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, receipts, run, start_job, wait_for_entries,
+from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, receipts, run, start_job, text_of, wait_for_entries,
                   wait_for_journal, wait_running, wait_until)
 
 WAYS = ["set-sid", "double-fork", "daemon", "re-parented", "ignores-term", "stopped", "other-user", "storm"]
@@ -19,7 +19,8 @@ def left_pid(stdout):
 
 
 def gone(pid):
-    return not os.path.exists(f"/proc/{pid}")
+    """Returns true if the process has ended. A process that has ended is still in /proc until PID 1 reaps it, but has no command line any more."""
+    return text_of(f"/proc/{pid}/cmdline") == ""
 
 
 @pytest.mark.parametrize("mode", ["supervise", "exec"])
