@@ -190,10 +190,10 @@ def in_scope(key, text):
 def shepherd(tmp_path):
     """Gives a test the function start(), which creates a job with a shepherd. start() returns the shepherd's process, and the file to which the
     shepherd reports."""
-    def start(key, script, **options):
+    def start(key, script):
         report = tmp_path / "report"
         process = subprocess.Popen(["python3", "-c", SHEPHERD, str(report), script], stdin=subprocess.PIPE)
-        manager().CreateJob(key, pidfd(process), {"shepherd": True, "uid": dbus.UInt32(1000), **options})
+        manager().CreateJob(key, pidfd(process), {"shepherd": True, "uid": dbus.UInt32(1000)})
         process.stdin.close()
         wait_until(lambda: len(in_scope(key, "")) > 1, "the shepherd's child")
         return process, report
@@ -237,7 +237,9 @@ def test_a_shepherd_that_hangs_is_killed_in_the_end():
 
 
 def test_the_time_limit_spares_it_too(shepherd):
-    process, report = shepherd("sge.9", "sleep 1000", run_time_max=dbus.UInt64(300_000))
+    process, report = shepherd("sge.9", "sleep 1000")
+    # The time limit is already exceeded. If the job had the time limit from its start, SIGTERM could come before the shepherd starts its child.
+    run("pinfold", "limits", "sge.9", "--run-time-max", "1ms")
     assert process.wait(timeout=20) == 0
     assert report.read_text() == "-15"
     wait_until(lambda: receipts("sge.9"), "receipt")
@@ -246,6 +248,7 @@ def test_the_time_limit_spares_it_too(shepherd):
 
 def test_the_kernel_kills_one_process_and_never_the_scope(shepherd):
     process, _ = shepherd("sge.10", "sleep 1000")
+    wait_until(lambda: in_scope("sge.10", "sh\0-c\0"), "the shepherd's child has executed its program")
     assert run("systemctl", "show", "-P", "OOMPolicy", "job-sge.10.scope").stdout.strip() == "continue"
     assert (BATCH / "batch-sge.10.slice" / "job-sge.10.scope").is_dir()
     process.kill()
