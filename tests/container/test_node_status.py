@@ -62,12 +62,11 @@ def test_the_figures_of_the_node_are_true(textfile):  # noqa: F811
         assert (seen["jobs"], seen["schedulers"]) == (4, {"site": 2, "other": 2})
         assert sum(seen["states"].values()) == 4 and seen["states"]["running"] >= 2
 
-        def in_the_file():
-            return {part: figures().get(f'pinfold_node_cpus{{part="{part}"}}') for part in ("total", "kept", "given", "free")}
-
-        wait_until(lambda: in_the_file() == {part: seen["resources"]["cpus"][part] for part in in_the_file()}, "the same CPUs in the metrics")
-        assert figures()['pinfold_node_memory_bytes{part="given"}'] == limits
-        assert (figures()['pinfold_node_gpus{part="free"}'], figures()['pinfold_unlimited_jobs{resource="memory"}']) == (0, 1)
+        told = {f'pinfold_node_cpus{{part="{part}"}}': seen["resources"]["cpus"][part] for part in ("total", "kept", "given", "free")}
+        told |= {'pinfold_node_memory_bytes{part="given"}': limits, 'pinfold_node_gpus{part="free"}': 0,
+                 'pinfold_unlimited_jobs{resource="memory"}': 1}
+        # pinfoldd can write the file between the starts of two jobs, and then writes the file again after some time.
+        wait_until(lambda: told.items() <= figures().items(), "the same figures in the metrics")
         page = run("pinfold", "status").stdout
         assert "live jobs by batch system: 2 other, 2 site\n" in page
         assert [line.split()[:2] for line in page.splitlines() if line.startswith("CPUs")] == [["CPUs", str(CPUS)]]
