@@ -60,6 +60,11 @@ def lose_memory():
     shutil.rmtree(RUNTIME)
 
 
+def wait_for_exit_status(expected):
+    """While systemd starts a failed service again, it does not show the exit status of the failure."""
+    wait_until(lambda: run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == expected, f"the status {expected}")
+
+
 def query(text):
     with contextlib.closing(sqlite3.connect(LIB / "history.db")) as history, history:
         return history.execute(text).fetchall()
@@ -179,7 +184,7 @@ def test_a_read_only_root_without_the_directory(journal_in_run):
     try:
         failed = run("systemctl", "start", "pinfoldd", check=False)
         assert failed.returncode != 0
-        assert run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == "238"
+        wait_for_exit_status("238")
     finally:
         stop()
         run("mount", "-o", "remount,bind,rw", "/")
@@ -196,9 +201,7 @@ def test_a_read_only_tmp():
     try:
         starts = run("systemctl", "start", "pinfoldd", check=False).returncode == 0
         assert starts == (version >= 257)
-        # While systemd starts a failed service again, it does not show the exit status of the failure.
-        expected = "0" if starts else "226"
-        wait_until(lambda: run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == expected, f"the status {expected}")
+        wait_for_exit_status("0" if starts else "226")
     finally:
         stop()
         run("umount", "-l", "/tmp")  # if a service starts at this moment, the service can have a copy of the mount
