@@ -95,14 +95,29 @@ def as_alice(*command):
     return "setpriv", "--reuid=alice", "--regid=alice", "--init-groups", *command
 
 
+# epoll_wait(2), epoll_pwait(2) and epoll_pwait2(2) have these numbers on x86-64 or on arm64.
+EPOLL = {"232", "281", "441", "22"}
+
+
 @contextlib.contextmanager
 def stopped(pid):
+    """Stops a process while its event loop waits for events. If a test stopped pinfoldd in the middle of its work, the loop's meter would report that
+    the loop has waited in a system call."""
     assert pid > 1, "else it would be this process group"
-    os.kill(pid, signal.SIGSTOP)
+
+    def stops():
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(lambda: text_of(f"/proc/{pid}/stat").rsplit(") ", 1)[1][0] == "T", f"the process {pid} is stopped")
+        if text_of(f"/proc/{pid}/syscall").partition(" ")[0] in EPOLL:
+            return True
+        os.kill(pid, signal.SIGCONT)
+        return False
     try:
+        wait_until(stops, f"the process {pid} is stopped while it waits for events")
         yield
     finally:
-        os.kill(pid, signal.SIGCONT)
+        with contextlib.suppress(ProcessLookupError):  # the watchdog of systemd, or the test, may have ended the process
+            os.kill(pid, signal.SIGCONT)
 
 
 @contextlib.contextmanager

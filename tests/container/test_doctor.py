@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import RECORDS, daemon_ready, finish, main_pid, run, start_job, wait_running, wait_until
+from jobs import RECORDS, daemon_ready, finish, main_pid, run, start_job, stopped, wait_running, wait_until
 
 LIBEXEC = Path("/usr/libexec/pinfold")
 SSHD = Path("/etc/pam.d/sshd")
@@ -178,8 +178,7 @@ def test_a_masked_slice():
 
 def test_a_pinfoldd_that_hangs_and_who_is_waited_for():
     process = main_pid()
-    os.kill(process, signal.SIGSTOP)
-    try:
+    with stopped(process):
         began = time.monotonic()
         assert new() == {"pinfoldd.answers": "fail"}
         assert time.monotonic() - began < SOON
@@ -190,9 +189,6 @@ def test_a_pinfoldd_that_hangs_and_who_is_waited_for():
         assert b"waiting for pinfoldd" in os.read(ours, 4096)
         os.close(ours)
         run("systemctl", "restart", "pinfoldd")
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGCONT)
     daemon_ready(other_than=process)
 
 

@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import time
@@ -15,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from endless import endless_mappings
-from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, site, start_job, wait_running,
-                  wait_until)
+from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, site, start_job, stopped,
+                  wait_running, wait_until)
 from own_server import locked_memories
 
 HISTORY = Path("/var/lib/pinfold/history.db")
@@ -290,7 +289,7 @@ def test_of_several_jobs_all_are_named():
 
 
 @contextlib.contextmanager
-def stopped():
+def down():
     run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
     try:
         yield
@@ -299,15 +298,8 @@ def stopped():
         run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
 
 
-@contextlib.contextmanager
 def hung():
-    pid = main_pid()
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ProcessLookupError):  # the watchdog may have ended the process
-            os.kill(pid, signal.SIGCONT)
+    return stopped(main_pid())
 
 
 @contextlib.contextmanager
@@ -320,7 +312,7 @@ def unreadable_record():
         record.unlink()
 
 
-@pytest.mark.parametrize("trouble", [stopped, hung, unreadable_record], ids=lambda trouble: trouble.__name__)
+@pytest.mark.parametrize("trouble", [down, hung, unreadable_record], ids=lambda trouble: trouble.__name__)
 def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     with trouble():
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)
