@@ -146,12 +146,17 @@ def test_max_size_bounds_the_memory(var_in_memory):
     assert (LIB / "history.db").stat().st_size <= 1 << 20
 
 
+def make_root_read_only():
+    """While a program has a file of the root file system open for writing, the kernel refuses to make the file system read-only."""
+    wait_until(lambda: run("mount", "-o", "remount,bind,ro", "/", check=False).returncode == 0, "the root file system is read-only")
+
+
 @pytest.fixture
 def read_only_root(journal_in_run):
     """Processes of the node cannot write to the root file system. /var/lib/pinfold is in memory."""
     stop()
     run("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", LIB)
-    run("mount", "-o", "remount,bind,ro", "/")
+    make_root_read_only()
     try:
         start()
         yield
@@ -180,7 +185,7 @@ def test_a_read_only_root_without_the_directory(journal_in_run):
     stop()
     away = LIB.with_name("pinfold-away")
     LIB.rename(away)
-    run("mount", "-o", "remount,bind,ro", "/")
+    make_root_read_only()
     try:
         failed = run("systemctl", "start", "pinfoldd", check=False)
         assert failed.returncode != 0
