@@ -107,10 +107,10 @@ def populated(key):
 
 def members(key):
     """Returns the processes of the job, except the placeholder. pinfoldd starts each scope with a placeholder process, sometimes even after the
-    wrapper has ended."""
+    wrapper has ended. Before the placeholder has got a CPU for the first time, the placeholder has the name of pinfoldd."""
     pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in text_of(scope / "cgroup.procs").split()]
     found = [(pid, text_of(f"/proc/{pid}/comm").strip(), text_of(f"/proc/{pid}/wchan")) for pid in pids]
-    return [entry for entry in found if entry[1] not in ("pinfold-place", "")]
+    return [entry for entry in found if entry[1] not in ("pinfold-place", "pinfoldd", "")]
 
 
 def closed(story, since=None):

@@ -22,6 +22,7 @@ import plan
 import sanitizers
 import verify
 from asking import TAG, identity
+from calls import MOST
 from disturbances import Disturber, MOST_DUE, STATE
 from jobs import BATCH, busy, daemon_ready, leftovers_of_pinfold, run, text_of, wait_until
 from probe import Probe
@@ -147,8 +148,9 @@ def small_disk():
 @pytest.fixture(scope="module")
 def chaos(request, small_disk):
     Path("/etc/pinfold/pinfold.toml.d").mkdir(parents=True, exist_ok=True)
+    # With all lanes at work, PID 1 can need about a second until it sends SIGTERM, even if nothing disturbs PID 1.
     Path("/etc/pinfold/pinfold.toml.d/chaos.toml").write_text(
-        '[jobs]\nallow_user_jobs = true\n\n[history]\npatience = "2s"\n', encoding="utf-8")
+        '[jobs]\nallow_user_jobs = true\nkill_grace = "2s"\n\n[history]\npatience = "2s"\n', encoding="utf-8")
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     seed = int(os.environ.get("PINFOLD_CHAOS_SEED", random.SystemRandom().randrange(1 << 31)))
@@ -185,7 +187,8 @@ def test_what_was_done_was_done(chaos):
 
 
 def test_others_are_answered(chaos):
-    assert verify.slow_calls(chaos.probe.calls, chaos.log, UNDISTURBED_CALL, ANY_CALL) == [], f"seed {chaos.plan.seed}"
+    undisturbed = max(UNDISTURBED_CALL, MOST * chaos.busy)
+    assert verify.slow_calls(chaos.probe.calls, chaos.log, undisturbed, ANY_CALL) == [], f"seed {chaos.plan.seed}"
 
 
 def test_the_journal_has_nothing_unexpected(chaos):
