@@ -136,8 +136,12 @@ bool bringCounterBefore(pid_t wanted) {
             return false;
         last = passingProcess();
     }
-    while (last < wanted - 1)
-        last = passingProcess();
+    while (last < wanted - 1) {
+        const pid_t next = passingProcess();
+        if (next <= last) // another process has the id `wanted` - 1, and the kernel has continued with the process id 300
+            return false;
+        last = next;
+    }
     return last == wanted - 1;
 }
 
