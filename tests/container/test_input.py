@@ -245,7 +245,7 @@ def test_a_wait_for_nobody_can_be_ended(no_daemon):
     wait_until(lambda: "pinfold-run" in Path(f"/proc/{waiting.pid}/cmdline").read_text(), "exec")
     wait_until(lambda: len(list(Path(f"/proc/{waiting.pid}/task/{waiting.pid}/children").read_text().split())) == 1, "the waiting child")
     waiting.terminate()
-    assert finish(waiting, timeout=4)[0] == -signal.SIGTERM
+    assert finish(waiting)[0] == -signal.SIGTERM
 
 
 def test_receipts_can_be_read_without_the_daemon(no_daemon):
