@@ -3,7 +3,8 @@
 
 import subprocess
 
-from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_for_entries, wait_until
+from jobs import (as_alice, expect_nothing_left, finish, journal, live_jobs, run, site, wait_for_entries, wait_for_journal,
+                  wait_until)
 
 # Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT). In TRACER, the second thread is the tracer.
 TRACER = """
@@ -38,8 +39,9 @@ def test_a_tracer_in_another_job_keeps_no_job_from_ending():
         further = tracer_of("tracer.2", tracer.pid)
         run("pinfold", "stop", "--grace", "0", "traced.1")
         wait_until(lambda: "traced.1" not in live_jobs(), "the end of the job")
-        said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service", "--grep", "kept the job from ending")
-        assert all(f"killed process {process.pid}, because the process traced the job" in said for process in (tracer, further)), said
+        for process in (tracer, further):
+            wait_for_journal(f"killed process {process.pid}, because the process traced the job and kept the job from ending", "-o", "cat",
+                             "_SYSTEMD_UNIT=pinfoldd.service")
         assert not journal("traced.1", "unkillable")
         for process in (traced, tracer, further):
             finish(process, timeout=30)
