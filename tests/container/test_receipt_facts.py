@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import expect_nothing_left, finish, receipts, run, site, start_job, wait_running
+from jobs import expect_nothing_left, finish, receipts, run, site, start_job, wait_running, wait_until
+from names import wait_for_name
 
 AUDITOR, OWNER = "bob", "alice"
 HERE = Path(__file__).parent
@@ -23,15 +24,23 @@ def as_user(user, *command):
 
 @pytest.fixture
 def auditor():
+    """`pinfold reload` waits at most one second for the answer of the group database. So pinfoldd can learn the new members after the reload."""
+    assert finish(start_job("audit.probe", "true"))[0] == 0
+
+    def is_auditor():
+        return as_user(AUDITOR, "pinfold", "why", "audit.probe").returncode == 0
     run("gpasswd", "--add", AUDITOR, "pinfold-audit")
     run("pinfold", "reload")
+    wait_until(is_auditor, "pinfoldd knows the auditor")
     yield
     run("gpasswd", "--delete", AUDITOR, "pinfold-audit")
     run("pinfold", "reload")
+    wait_until(lambda: not is_auditor(), "pinfoldd knows that the user is no auditor any more")
 
 
 def test_a_user_gives_labels_and_nothing_more():
     with site("[jobs]\nallow_user_jobs = true\n"):
+        wait_for_name(user=OWNER)
         done = as_user(OWNER, "pinfold-run", "--job", "user.facts", "--label", "project=x <b>", "--label", "n=1", "--", "true")
         assert done.returncode == 0, done.stderr
         [receipt] = receipts("user.facts")

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from jobs import finish, run, site, start_job
+from names import wait_for_name
 
 PIPE = 65536  # the capacity of a pipe in bytes
 
@@ -19,6 +20,7 @@ def summary(key):
 @pytest.fixture(params=["true"])
 def summaries(request):
     with site(f"[jobs]\nsummary = {request.param}\n"):
+        wait_for_name()
         yield
 
 
@@ -32,7 +34,7 @@ def test_comes_after_the_jobs_own_output(summaries):
 def test_names_the_owner_of_the_job():
     user = dict(user="alice", group="alice", extra_groups=[])
     with site("[jobs]\nsummary = true\nallow_user_jobs = true\n"):
-        assert finish(start_job("user.summary8", "true", **user))[0] == 0, "pinfoldd now asks for the name of alice"
+        wait_for_name("alice")
         status, out, err = finish(start_job("user.summary9", "sh", "-c", "echo own; exit 3", **user))
     assert status == 3 and out == "own\n" + summary("user.summary9"), err
     assert "Job user.summary9 of user alice is over. " in out
