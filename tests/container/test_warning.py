@@ -40,11 +40,12 @@ def test_of_a_warning_and_of_the_end():
 
 
 def test_pinfoldd_warns_of_the_batch_systems_limit_but_leaves_the_end_to_the_batch_system():
-    options = ["--batch-run-time-max", "2s", "--run-time-max", "1h", "--run-time-warning", "1s"]
-    status, out, err = finish(start_job("warned.5", "sh", "-c", "sleep 3; echo beyond the limit", options=options))
+    # pinfoldd does not warn of a limit that is already over. The warning is due 5 s before the limit, so the machine can be busy for a while.
+    options = ["--batch-run-time-max", "6s", "--run-time-max", "1h", "--run-time-warning", "5s"]
+    status, out, err = finish(start_job("warned.5", "sh", "-c", "sleep 7; echo beyond the limit", options=options))
     assert (status, out) == (0, "beyond the limit\n")
     line = re.fullmatch(WARNING.format(key="warned.5", who=BATCH_SYSTEM), err)
-    assert line and line[1] == "2s", err
+    assert line and line[1] == "6s", err
     [entry] = wait_for_entries("warned.5", "limit-near")
     assert entry["PINFOLD_LIMIT"] == "batch_run_time_max"
 
