@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from jobs import BATCH, as_alice, finish, live_jobs, run, start_job, wait_running, wait_until
+from jobs import BATCH, as_alice, finish, live_jobs, processes_with, run, start_job, wait_running, wait_until
 
 LOOP = "while :; do :; done"
 
@@ -72,7 +72,8 @@ def test_a_busy_loop_and_a_sleeper():
 
 
 def test_what_the_kernel_counts_is_what_is_shown():
-    with jobs(top_one="sleep 1000 & sleep 1000 & wait"):
+    with jobs(top_one="sleep 1000.9 & sleep 1000.9 & wait"):
+        wait_until(lambda: len(processes_with("sleep\x001000.9")) == 2, "the two processes that the shell starts")
         [look] = top("-n", 1)
         slice_ = BATCH / "batch-top.one.slice"
         for name, file in (("tasks_current", "pids.current"), ("memory_current", "memory.current"), ("memory_peak", "memory.peak")):
