@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures how long pinfoldd's answers take while something on the node does not work. Root and an ordinary user make the same calls."""
 
+import contextlib
 import select
 import statistics
+import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -22,22 +25,48 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
 """)
 
 
+@contextlib.contextmanager
+def pace():
+    """Runs a small program again and again, until the context ends. The program does not need pinfoldd. After the context, the yielded function
+    returns how long a time span was, minus the longest run of the small program during the time span. The load average shows a new load only after
+    some time, and never shows that a processor of a virtual machine has stopped for a moment. Both delay the small program, too."""
+    runs, over = [], threading.Event()
+
+    def run_again_and_again():
+        while not over.wait(0.02):
+            begun = time.monotonic()
+            subprocess.run(["true"], check=True)
+            runs.append((begun, time.monotonic()))
+
+    def seconds(begun, ended):
+        assert over.is_set(), "the last run has perhaps not ended yet"
+        return max(0.0, ended - begun - max((after - before for before, after in runs if before < ended and begun < after), default=0.0))
+    thread = threading.Thread(target=run_again_and_again)
+    thread.start()
+    try:
+        yield seconds
+    finally:
+        over.set()
+        thread.join()
+
+
 def answered(commands=(), until=lambda: True):
-    """Returns a pair for each call: the seconds that the call took, and the call. The function makes at least 30 calls, and makes further calls while
-    the parameter `until` returns false."""
-    took = []
+    """Returns a pair for each call: the seconds that the call took according to pace(), and the call. The function makes at least 30 calls, and makes
+    further calls while the parameter `until` returns false."""
+    spans = []
     round_begun = 0.0
-    while len(took) < 30 or not until():
-        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop waits before it runs
-        # the commands again.
-        select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
-        round_begun = time.monotonic()
-        for command in commands or COMMANDS:
-            for by_whom in (command, as_alice(*command)):
-                begun = time.monotonic()
-                run(*by_whom)
-                took.append((time.monotonic() - begun, by_whom))
-    return took
+    with pace() as seconds:
+        while len(spans) < 30 or not until():
+            # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop waits before it
+            # runs the commands again.
+            select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
+            round_begun = time.monotonic()
+            for command in commands or COMMANDS:
+                for by_whom in (command, as_alice(*command)):
+                    begun = time.monotonic()
+                    run(*by_whom)
+                    spans.append((begun, time.monotonic(), by_whom))
+    return [(seconds(begun, ended), by_whom) for begun, ended, by_whom in spans]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from calls import pace
 from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
@@ -39,9 +40,11 @@ class Login:
     def __init__(self, user, *operations, environment=(), prefix=()):
         for name in SEEN.iterdir() if SEEN.exists() else ():
             name.unlink()
-        begun = time.monotonic()
-        done = run(*prefix, "pamtester", *[f"-E{variable}" for variable in environment], SERVICE.name, user, *operations, check=False)
-        self.seconds = time.monotonic() - begun
+        with pace() as seconds:
+            begun = time.monotonic()
+            done = run(*prefix, "pamtester", *[f"-E{variable}" for variable in environment], SERVICE.name, user, *operations, check=False)
+            ended = time.monotonic()
+        self.seconds = seconds(begun, ended)
         lines = done.stderr.splitlines()
         words = [line for line in lines if line.startswith("pamtester: ")]
         self.said = "\n".join(line for line in lines if line not in words)

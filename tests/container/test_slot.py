@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from calls import AT_THE_SOCKET, COMMANDS, answered
+from calls import AT_THE_SOCKET, COMMANDS, answered, pace
 from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live_jobs, main_pid, processes_with, read_journal, receipts,
                   run, start_job, stopped, systemd_stopped, wait_running, wait_until)
 from sick import LIB, bus_stands_still, draining, full, small_lib
@@ -70,9 +70,11 @@ def children(pid):
 def end_by_term(job):
     """Returns the exit status of pinfold-run, and the seconds from SIGTERM until pinfold-run has ended. The function does not wait until standard
     error is closed, because pinfoldd keeps its descriptor of the job's standard error open."""
-    begun = time.monotonic()
-    job.send_signal(signal.SIGTERM)
-    return job.wait(timeout=20), time.monotonic() - begun
+    with pace() as seconds:
+        begun = time.monotonic()
+        job.send_signal(signal.SIGTERM)
+        status, ended = job.wait(timeout=20), time.monotonic()
+    return status, seconds(begun, ended)
 
 
 def expect_soon(seconds):
@@ -102,10 +104,12 @@ def test_a_wrapper_ends_while_its_job_is_being_created(broken, tmp_path):
 
 def test_a_wrapper_is_refused_at_once_while_receipts_cannot_be_written():
     with lib_full():
-        begun = time.monotonic()
-        status, _, err = finish(start_job("slot.create.lib_full", "true"))
+        with pace() as seconds:
+            begun = time.monotonic()
+            status, _, err = finish(start_job("slot.create.lib_full", "true"))
+            ended = time.monotonic()
         assert status == 125 and "receipts cannot be written" in err, err
-        expect_soon(time.monotonic() - begun)
+        expect_soon(seconds(begun, ended))
     working_again()
 
 
@@ -146,11 +150,13 @@ def test_a_wrapper_stays_while_somebody_is_left(broken, in_time):
             in_time(answered(BROKEN[broken]))
         with pytest.raises(subprocess.TimeoutExpired):
             job.wait(timeout=2)
-        begun = time.monotonic()
-        for leftover in processes_with("sleep\x007301"):
-            os.kill(leftover, signal.SIGKILL)
-        assert job.wait(timeout=20) == 3 and not processes_with("sleep\x007301")
-        expect_soon(time.monotonic() - begun)
+        with pace() as seconds:
+            begun = time.monotonic()
+            for leftover in processes_with("sleep\x007301"):
+                os.kill(leftover, signal.SIGKILL)
+            assert job.wait(timeout=20) == 3 and not processes_with("sleep\x007301")
+            ended = time.monotonic()
+        expect_soon(seconds(begun, ended))
     finish(job)
     wait_until(lambda: receipts(key), "receipt", deadline=60)
     working_again()

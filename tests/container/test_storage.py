@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from calls import answered
+from calls import answered, pace
 from jobs import (HISTORY, busy, expect_nothing_left, finish, let_end, live_jobs, live_rows, preloaded, processes_with, read_journal, receipts,
                   run, start_job, wait_running, wait_until)
 from sick import LIB, draining, full, small_lib, start_pinfoldd, stop_pinfoldd
@@ -170,24 +170,26 @@ def slow_disk():
 def starts(name):
     """Starts jobs, one after the other, and measures the seconds until each command prints its first line. Stops the jobs. Returns the measured
     seconds, and the pinfold-run processes of the jobs."""
-    took, jobs = [], []
-    for n in range(15):
-        begun = time.monotonic()
-        jobs.append(start_job(f"{name}.{n}", "sh", "-c", "echo; exec sleep 1000"))
-        jobs[-1].stdout.readline()
-        took.append(time.monotonic() - begun)
+    spans, jobs = [], []
+    with pace() as seconds:
+        for n in range(15):
+            begun = time.monotonic()
+            jobs.append(start_job(f"{name}.{n}", "sh", "-c", "echo; exec sleep 1000"))
+            jobs[-1].stdout.readline()
+            spans.append((begun, time.monotonic()))
     for n, job in enumerate(jobs):
         run("pinfold", "stop", f"{name}.{n}")
-    return took, jobs
+    return [seconds(*span) for span in spans], jobs
 
 
 def lists():
-    took = []
-    for _ in range(20):
-        begun = time.monotonic()
-        run("pinfold", "list")
-        took.append(time.monotonic() - begun)
-    return took
+    spans = []
+    with pace() as seconds:
+        for _ in range(20):
+            begun = time.monotonic()
+            run("pinfold", "list")
+            spans.append((begun, time.monotonic()))
+    return [seconds(*span) for span in spans]
 
 
 def expect_no_delay(usual, slow):
