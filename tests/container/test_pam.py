@@ -28,7 +28,7 @@ def plain_service():
     write_service()
     yield
     for key in live_jobs():
-        run("pinfold", "stop", "--grace=0", "--wait", key)
+        run("pinfold", "stop", "--grace=0", "--wait", key, check=False)  # a job that was ending can be over now
     expect_nothing_left()
 
 
