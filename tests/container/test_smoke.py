@@ -7,8 +7,9 @@ import pytest
 
 from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_for_entries, wait_for_journal, wait_until
 
-# The script ends after its daemon has executed sleep.
-LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
+# The script ends after its daemon has executed sleep. While a process executes another program, the kernel shows the new name a moment before it shows
+# the new command line. `tr` replaces the zero bytes, because grep would treat a zero byte like the end of a line.
+LEAVES_SLEEP = "setsid sleep 4711 >&- 2>&- <&- & until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; echo $!"
 
 
 def test_systemd_is_pid_1_and_up():
