@@ -56,7 +56,7 @@ def locked_memories(user, count):
     """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. In each process, a thread holds the lock of the memory,
     so nobody can read the memory of the process."""
     with contextlib.ExitStack() as stack:
-        pids = []
+        victims = []
         for number in range(count):
             mount = f"/tmp/server-{user}-{number}"
             server = stack.enter_context(server_of(user, mount))
@@ -65,11 +65,12 @@ def locked_memories(user, count):
             stack.callback(process.wait)
             stack.callback(server.kill)
             stack.callback(process.kill)
-            pids.append(process.pid)
-        for pid in pids:
-            wait_until(lambda pid=pid: Path(f"/proc/{pid}/comm").read_text() == "fuse_hang\n" and "D" in states(pid),
-                       "a thread that waits for the lock")
-        yield pids
+            victims.append((server, process.pid))
+        for server, pid in victims:
+            # The first read of the server's file fails. A thread that waits for the first read does not hold the lock.
+            expect_the_wait(server)
+            wait_until(lambda pid=pid: "D" in states(pid), "a thread that waits for the lock")
+        yield [pid for _, pid in victims]
 
 
 def expect_the_wait(server):

@@ -100,6 +100,15 @@ def sessions():
 
 
 @pytest.fixture
+def goes_on():
+    """Returns a file. The jobs of a test come and go at least until the test has removed the file. The fixture removes the file if a test fails."""
+    file = Path("/run/strays-jobs-come-and-go")
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
+
+
+@pytest.fixture
 def node(request):
     """Gives the test a stack of functions. To clean up at the end of the test, the fixture calls these functions, beginning with the newest one."""
     with contextlib.ExitStack() as stack:
@@ -107,15 +116,25 @@ def node(request):
     expect_nothing_left()
 
 
+def loaded(name):
+    return run("systemctl", "list-units", "--all", "--no-legend", name).stdout != ""
+
+
 def unit(node, name, number, *options, user="alice"):
+    def end():
+        """Waits until systemd has forgotten the unit, because the next test can use the same name."""
+        run("systemctl", "kill", "--signal=KILL", f"{name}.service", check=False)
+        wait_until(lambda: not loaded(f"{name}.service"), f"{name}.service gone")
     run("systemd-run", "--quiet", f"--unit={name}", f"--uid={user}", "--collect", *options, "sleep", number)
-    node.callback(run, "systemctl", "kill", "--signal=KILL", f"{name}.service", check=False)
+    node.callback(end)
     return sleeper(number)
 
 
 def scope(node, name, number, *options, user="alice"):
     process = subprocess.Popen(["systemd-run", "--quiet", "--scope", f"--unit={name}", f"--uid={user}", "--collect", *options,
                                 "sleep", str(number)])
+    # The kernel tells PID 1 some milliseconds after the end of the process that the scope is empty.
+    node.callback(wait_until, lambda: not loaded(f"{name}.scope"), f"{name}.scope gone")
     node.callback(process.wait)
     node.callback(process.kill)
     return sleeper(number)
@@ -489,12 +508,12 @@ def test_a_live_jobs_supervisor_is_none(node):
     assert main_pid() and BATCH.exists()
 
 
-def test_a_users_wrappers_are_none_until_they_have_ended(node):
+def test_a_users_wrappers_are_none_until_they_have_ended(node, goes_on):
     """When a job has ended, the pinfold-run of the job stays in pinfold.slice for a moment, although the job's record is already gone."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         # pinfoldd moves the supervisor of a job 0.2 s after the job's start. Each job runs longer than 0.2 s, so that pinfoldd moves the job's
         # supervisor.
-        churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
+        churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ] || [ -e {goes_on} ]; do i=$((i + 1)); pinfold-run --job "
                                           f"user.{number}.$i -- sh -c 'sleep 0.3{number}; exit 7'; [ $? = 7 ] || exit 1; done"))
                  for number in range(1, 5)]
         looks = 0
@@ -502,14 +521,16 @@ def test_a_users_wrappers_are_none_until_they_have_ended(node):
             done = document("--mode=kill", "--kinds", "supervisor")
             assert done["reasons"] == [] and [stray for stray in done["strays"] if stray["kind"] == "supervisor"] == []
             looks += 1
+            if looks == 10:
+                goes_on.unlink()
         assert [process.wait() for process in churn] == [0] * len(churn)
     assert looks >= 10
 
 
-def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
+def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node, goes_on):
     """While a job starts or ends, pinfoldd's list, the job's record and the job's cgroup do not agree."""
     as_alice = ["setpriv", "--reuid=alice", "--regid=alice", "--clear-groups"]
-    churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
+    churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ] || [ -e {goes_on} ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
                                            f"sh -c 'setsid sleep 9361 & sleep 0.0{number}' || exit 1; i=$((i + 1)); done"])
              for number in range(1, 5)]
     looks = 0
@@ -517,6 +538,8 @@ def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
         done = document("--mode=kill")
         assert (done["reasons"], done["strays"]) == ([], [])
         looks += 1
+        if looks == 10:
+            goes_on.unlink()
     assert [process.wait() for process in churn] == [0] * len(churn)
     assert looks >= 10
     assert {(receipt["result"], receipt["exit_status"]) for receipt in receipts() if receipt["key"].startswith("churn.")} == {("exited", 0)}
@@ -617,7 +640,7 @@ def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
         node.callback(behind.wait)
         node.callback(behind.kill)
         bobs = behind.pid
-        wait_until(lambda: Path(f"/proc/{bobs}/comm").read_text() == "sleep\n", "bob's process")
+        wait_until(lambda: Path(f"/proc/{bobs}/cmdline").read_bytes().rsplit(b"/")[-1] == b"sleep\x009401\0", "bob's process")
         listed = document(timeout=60)
         found = {stray["pid"]: stray["command"] for stray in listed["strays"]}
         assert [found[pid] for pid in locked] == ["[fuse_hang]"] * LOCKED and found[bobs].endswith("sleep 9401")
