@@ -454,7 +454,7 @@ def leaving(folder, name, seconds, owner="root"):
     """Writes a script that leaves a daemon behind."""
     script = folder / name
     script.write_text(f"#!/bin/sh\nsetsid sleep {seconds} </dev/null >/dev/null 2>&1 &\n"
-                      "until [ $(cat /proc/$!/comm) = sleep ]; do sleep 0.1; done\n")
+                      "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do sleep 0.1; done\n")
     script.chmod(0o755)
     run("chown", owner, script)
     return str(script)
