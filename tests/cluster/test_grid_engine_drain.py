@@ -62,7 +62,8 @@ def test_under_load():
     elsewhere.wait()
     assert elsewhere.output() == "ran\n", "the other node goes on"
 
-    assert waiting.poll() is None and {job.state() for job in late} == {"qw"}
+    wait_until(lambda: {job.state() for job in late} == {"qw"}, "all late jobs back in the queue")
+    assert waiting.poll() is None
     assert ask(NODE, "live_jobs").keys() == {job.key() for job in [*running, leaves]}
     go.touch()
     for job in [*running, leaves]:

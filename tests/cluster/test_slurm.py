@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import slurm
-from jobs import (ESCAPIST, daemon_ready, drained, expect_nothing_left, journal, live_jobs, processes_with, receipts, run, units, wait_running,
+from jobs import (ESCAPIST, daemon_ready, drained, expect_nothing_left, live_jobs, processes_with, receipts, run, wait_for_entries, wait_running,
                   wait_until)
 from nodes import NODES, ask, on, set_site
 
@@ -119,7 +119,7 @@ def test_what_a_job_leaves_is_killed_named_and_in_the_receipt(cluster):
     assert not processes_with("7201"), "Slurm hears of the end when nothing is left"
     [receipt] = receipts(f"slurm.{number}")
     assert (receipt["exit_status"], receipt["result"], receipt["uid"], receipt["leftovers"]) == (5, "exited", 1000, 2)
-    [leftover] = journal(f"slurm.{number}", "leftovers")
+    [leftover] = wait_for_entries(f"slurm.{number}", "leftovers")
     assert leftover["MESSAGE"] == f"rogue process(es) found for task slurm.{number}"
     assert f"{ESCAPIST} set-sid 7201" in receipt["leftover_commands"]
     expect_nothing_left()
@@ -471,7 +471,7 @@ def test_a_drained_node_requeues_batch_jobs_and_refuses_steps(cluster):
         assert step.returncode != 0 and not Path("/tmp/ran-drained").exists()
         Path("/tmp/go5").touch()
         assert slurm.wait_state(live, "FAILED")["ExitCode"] == "4:0", "it went on, with a step that came after the drain"
-        assert slurm.node_state() == "IDLE", "to Slurm it is a node as any"
+        slurm.wait_idle()  # to Slurm, the node is a node as any
     slurm.start_now(number, "COMPLETED")
     assert Path("/tmp/ran-drained").exists()
 
@@ -510,4 +510,4 @@ def test_a_site_may_let_jobs_run_unconfined(cluster, outage):
     slurm.wait_state(number, "FAILED")
     assert "slurmd.service" in output(number)
     assert slurm.node_state() == "IDLE"
-    assert journal(f"slurm.{number}", "run-unconfined")
+    wait_for_entries(f"slurm.{number}", "run-unconfined")
