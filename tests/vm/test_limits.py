@@ -4,6 +4,7 @@ limits, and the limits have an effect."""
 
 import json
 import re
+import statistics
 from pathlib import Path
 
 import pytest
@@ -121,8 +122,9 @@ def test_tasks_max_stops_forks():
     expect_nothing_left()
 
 
-def test_cpu_quota_throttles():
-    key = "limit.quota"
+def cpu_time_above_quota(key):
+    """Runs a job that uses more CPU time than its quota for a while. Returns how many microseconds of CPU time the job used in addition to its
+    quota."""
     script = f"python3 -c '{SPIN}'; echo spun; read word"
     job = start_job(key, "sh", "-c", script, options=["--cpu-quota=20%"], stdin=-1)
     assert job.stdout.readline() == "spun\n"
@@ -135,8 +137,14 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. The job can end in the middle of a period, and can then have used the period's whole quota.
-    assert used <= receipt["wall"] / 5 + 100_000
+    return used - receipt["wall"] / 5
+
+
+def test_cpu_quota_throttles():
+    """The quota is a fifth of a CPU. A job can end in the middle of a period, and can then have used the period's whole quota. If a virtual CPU
+    stands still while a process exits, the kernel counts this time as CPU time of the job, and the exited process does not wait for new quota. So the
+    test looks at the median of three jobs."""
+    assert statistics.median(cpu_time_above_quota(f"limit.quota{number}") for number in range(3)) <= 100_000
 
 
 @pytest.mark.parametrize("cpu", ["0", "1"])
@@ -296,9 +304,14 @@ def test_cpu_weight_shares():
     def used_by(weight):
         return int(values(units_of(f"limit.weight{weight}")[0] / "cpu.stat")["usage_usec"])
     before = {weight: used_by(weight) for weight in jobs}
-    wait_until(lambda: used_by(300) - before[300] >= 3_000_000, "3 s of CPU time used by the heavier")
-    light, heavy = (used_by(weight) - before[weight] for weight in (100, 300))
-    assert 2 < heavy / light < 4.5
+
+    def shares():
+        """Returns both CPU times if they are in the ratio of the weights. If the virtual CPU stands still, the kernel counts this time as CPU time
+        of one job. The kernel then gives the other job more CPU time until the ratio is right again. The virtual CPU can also stand still between
+        the two readings."""
+        light, heavy = (used_by(weight) - before[weight] for weight in (100, 300))
+        return (light, heavy) if heavy >= 3_000_000 and 2 < heavy / light < 4.5 else None
+    light, heavy = wait_until(shares, "three times as much CPU time used by the heavier")
     for weight, job in jobs.items():
         run("pinfold", "stop", f"limit.weight{weight}")
         finish(job)
@@ -350,10 +363,13 @@ def test_io_weight_shares(shared_disk):
     def read_by(weight):
         lines = text_or(units_of(f"limit.io{weight}")[0] / "io.stat", "").splitlines()
         return sum(int(word[7:]) for line in lines if line.startswith(NUMBER) for word in line.split() if word.startswith("rbytes="))
+    wait_until(lambda: all(read_by(weight) > 0 for weight in jobs), "both jobs read")  # a running job has perhaps not executed dd yet
     before = {weight: read_by(weight) for weight in jobs}
-    wait_until(lambda: read_by(400) - before[400] >= 4 * MIB, "4 MiB read by the heavier")
-    light, heavy = (read_by(weight) - before[weight] for weight in (100, 400))
-    assert 2 < heavy / max(light, 1) < 8
+
+    def shares():
+        light, heavy = (read_by(weight) - before[weight] for weight in (100, 400))
+        return heavy >= 4 * MIB and 2 < heavy / max(light, 1) < 8
+    wait_until(shares, "four times as much read by the heavier")
     for weight, job in jobs.items():
         run("pinfold", "stop", f"limit.io{weight}")
         finish(job)
