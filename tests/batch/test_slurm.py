@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import slurm
-from jobs import daemon_ready, expect_nothing_left, receipts, run
+from jobs import daemon_ready, expect_nothing_left, receipts, run, wait_until
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
 NODE = "node1 Sockets=2 CoresPerSocket=2 ThreadsPerCore=2 RealMemory=1000 State=UNKNOWN"
@@ -34,6 +34,8 @@ def test_the_memory_asked_for_binds_and_the_job_hears_of_it():
     slurm.wait_state(number, "FAILED", 300)
     [receipt] = receipts(f"slurm.{number}")
     assert receipt["result"] == "out-of-memory"
+    # A thread of pinfoldd writes the line. The thread can be slower than the end of the job.
+    wait_until(lambda: "Cgroup memory limit exceeded" in output(number), "the line in the job's output")
     assert output(number).count("Cgroup memory limit exceeded") == 1, output(number)
     expect_nothing_left()
 
