@@ -167,6 +167,9 @@ void JobEnder::begin(const JobPtr& job, Request request) {
         core_.save(*job);
         return terminate(job);
     }
+    // PID 1 sends SIGTERM after an out-of-memory kill, and pinfoldd can see the leader's end before it sees the kill.
+    if (request.cause == JobResult::Exited && record.state == JobState::Running && judge_.endsJob(job))
+        request = {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0s};
     if (record.state != JobState::Running && !(record.state == JobState::Creating && record.neverRan))
         return;
     job->endBegan = core_.context.loop.bootTime();
@@ -387,10 +390,6 @@ Microseconds JobEnder::grace(const Job& job) const {
     if (record.cause == JobResult::Timeout && record.limits.runTimeGrace)
         return *timeLimit(record.limits.runTimeGrace);
     return usualGrace(job);
-}
-
-std::optional<Microseconds> JobEnder::graceOfOwner(const Job& job, std::optional<Microseconds> asked) const {
-    return asked ? std::optional(std::min(*asked, usualGrace(job))) : std::nullopt;
 }
 
 Microseconds JobEnder::usualGrace(const Job& job) const {

@@ -9,6 +9,7 @@
 #include "core/end/report_wait.hpp"
 #include "core/end/unkillable.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -82,7 +83,9 @@ public:
     /// owner asked for, but at most the job's kill_grace. If a job has run_time_grace, the job cannot run for longer than
     /// run_time_max plus run_time_grace. If the job has no kill_grace, the maximum grace time is jobs.kill_grace of the
     /// configuration. With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
-    std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
+    std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const {
+        return asked ? std::optional(std::min(*asked, usualGrace(job))) : std::nullopt;
+    }
 
     /// Handles a call of EndJob that reports how the leader ended. If the job still runs, reportExit() begins to end the job.
     /// pinfoldd accepts an exit state from the owner only if the owner made the leader part of the job.

@@ -13,8 +13,9 @@ namespace pinfold {
 namespace {
 
 // For each out-of-memory kill, the kernel first increases a counter in memory.events, and then writes a line to its log. The line
-// in the kernel's log names the killed process.
-constexpr Microseconds kLineWait = 100ms;
+// in the kernel's log names the killed process. If the node is a virtual machine, its host can stop the virtual CPU for some
+// hundred milliseconds between the two steps.
+constexpr Microseconds kLineWait = 1s;
 // The clock of the kernel's log can differ a little from CLOCK_BOOTTIME, the clock of JobRecord::createdBoot.
 constexpr Microseconds kClockSlack = 1s;
 
@@ -31,6 +32,8 @@ bool isJobsOwn(const Job& job, const std::string& cgroup) {
     return identity && identity->key == job.key();
 }
 
+bool isOfWholeJob(const Job& job) { return job.record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job; }
+
 } // namespace
 
 void OomJudge::watch(const JobPtr& job) {
@@ -43,6 +46,11 @@ void OomJudge::watch(const JobPtr& job) {
         }))
         job->memoryWatch = std::move(*watched);
     look(job, false);
+}
+
+bool OomJudge::endsJob(const JobPtr& job) {
+    look(job, false);
+    return job->oomTimer && isOfWholeJob(*job);
 }
 
 void OomJudge::conclude(const JobPtr& job) { look(job, true); }
@@ -58,8 +66,12 @@ void OomJudge::look(const JobPtr& job, bool final) {
     if (final || job->oomReport || !core_.context.kernelLog.readable())
         return decide(job);
     job->oomTimer = core_.context.loop.after(kLineWait, [this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock())
-            decide(live);
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        // If pinfoldd was held up for longer than kLineWait, the line is possibly in the log already. drain() calls reported().
+        core_.context.kernelLog.drain();
+        decide(live);
     });
 }
 
@@ -130,8 +142,7 @@ void OomJudge::tell(const JobPtr& job) {
     core_.save(*job);
     logOutOfMemory(core_.context, *job, peak);
     core_.observer->outOfMemory(job->key(), *job->record.oom);
-    if (job->record.state == JobState::Running && job->record.limits.oomPolicy.value_or(OomPolicy::Job) == OomPolicy::Job &&
-        onWholeJob)
+    if (job->record.state == JobState::Running && isOfWholeJob(*job) && onWholeJob)
         onWholeJob(job);
 }
 

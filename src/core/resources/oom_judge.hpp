@@ -21,6 +21,10 @@ public:
     /// Checks at once whether the job has had an out-of-memory kill. watch() checks for a kill after each change of the slice's
     /// memory.events.
     void watch(const JobPtr& job);
+    /// Checks at once whether an out-of-memory kill ends the whole job. If pinfoldd has not seen the kill before, and the
+    /// kernel's log already names the killed process, endsJob() calls onWholeJob. If the kernel's log does not name the killed
+    /// process yet, endsJob() returns true.
+    bool endsJob(const JobPtr& job);
     /// Call conclude() at the end of the job. conclude() judges the kills by the facts that pinfoldd already has, and does not
     /// wait for the kernel's log.
     void conclude(const JobPtr& job);

@@ -48,6 +48,14 @@ public:
         }
         now_ = target;
     }
+    /// Moves the clock, as if the program had been stopped for a while. When the program continues, pause() calls the handlers of
+    /// all due timers before the handlers of ready descriptors. sd-event can call the handlers in the same order.
+    void pause(Microseconds time) {
+        now_ += time;
+        while (auto next = earliest(now_))
+            fireOnce(next);
+        settle();
+    }
     /// Sets the time of the boot to one second ago, as if the node had rebooted.
     void reboot() { booted_ = now_ - 1s; }
     std::size_t timers() const {

@@ -122,9 +122,44 @@ TEST_F(OomTest, withoutTheKernelsLogTheCountersDecide) {
 TEST_F(OomTest, aLineThatNeverComesIsNotWaitedForLong) {
     start();
     count(1, 1);
+    loop.advance(900ms);
     EXPECT_NE(observer.log.back(), "oom sge.1 own-limit") << "the kernel counts before it writes";
     loop.advance(150ms);
     EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
+}
+
+TEST_F(OomTest, aLineThatCameWhilePinfolddWasHeldUpIsRead) {
+    start();
+    count(1, 1);
+    kernelSays(kSlice, leader.pid());
+    loop.pause(1100ms);
+    EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].oom->victimName, "hog");
+}
+
+TEST_F(OomTest, isTheCauseAlsoWhenTheSigtermOfPid1EndedTheLeader) {
+    for (const bool isLogged : {true, false}) {
+        auto process = child();
+        auto supervisor = child();
+        node.setFile(kSlice, "memory.events", "oom 0\noom_kill 0\n");
+        createWith(process, {}, &supervisor);
+        if (isLogged)
+            kernelSays(kSlice, 99999);
+        node.setFile(kSlice, "memory.events", "oom 1\noom_kill 1\n");
+        node.vanish(process.pid());
+        process.end();
+        manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
+        const auto known = receipts().size();
+        for (int i = 0; i < 10 && receipts().size() == known; ++i)
+            loop.waitForEvent(200);
+        ASSERT_EQ(receipts().size(), known + 1);
+        const auto receipt = receipts()[0];
+        EXPECT_EQ(receipt.result, JobResult::OutOfMemory) << isLogged;
+        EXPECT_EQ(receipt.exit.signal, SIGTERM);
+        EXPECT_EQ(receipt.oom->victim, isLogged ? std::optional(99999U) : std::nullopt);
+    }
 }
 
 TEST_F(OomTest, pageCacheAtTheLimitIsNone) {
