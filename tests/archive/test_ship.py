@@ -211,6 +211,7 @@ def test_postgres_is_stopped_for_a_while(node):
     finally:
         node.archive.server.start()
     node.arrives()
+    wait_until(lambda: node.has_said(OVER), "the end of the trouble")
     assert node.has_said(TROUBLE) == 1 and node.has_said(OVER) == 1, node.lines()
 
 
