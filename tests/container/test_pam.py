@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, run, site, wait_until
-from logins import SEEN, Login, account, logged, open_job, seen_cgroup, session, ssh_at_once, sshd, where, write_service
+from logins import SEEN, Login, account, down, hung, logged, open_job, seen_cgroup, session, ssh_at_once, sshd, where, write_service
 
 SOCKET = Path("/run/pinfold/wrapper.sock")
 NO_PERMISSION = "Permission denied"
@@ -225,27 +225,6 @@ def test_fifty_logins_at_once():
 
 
 @contextlib.contextmanager
-def stopped():
-    """pinfoldd is stopped by SIGSTOP, so it does not answer."""
-    pid = main_pid()
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-@contextlib.contextmanager
-def down():
-    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
-    try:
-        yield
-    finally:
-        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-        daemon_ready()
-
-
-@contextlib.contextmanager
 def missing():
     aside = SOCKET.with_name("aside")
     SOCKET.rename(aside)
@@ -308,7 +287,7 @@ def babbling(*answers):
 # Each phase of a login waits at most PHASE seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A login that
 # took less than 2 * PHASE seconds waited for pinfoldd in at most one phase.
 PHASE = 2
-OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
+OUTAGES = {"hung": hung, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 
 
 @pytest.mark.parametrize("outage", OUTAGES.values(), ids=OUTAGES)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from jobs import (BATCH, CGROUP, ESCAPIST, RECORDS, as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, read_journal,
-                  receipts, run, site, start_job, wait_running, wait_until)
+                  receipts, run, site, start_job, stopped, wait_running, wait_until)
 from own_server import locked_memories
 from without_first import WITHOUT_FIRST
 
@@ -340,8 +340,8 @@ def test_no_more_than_max_kills(node):
 def test_stop_gives_a_grace(node):
     """If pinfold sends SIGTERM, even a stopped process ends. A process that ignores SIGTERM gets SIGKILL. If a process survives SIGTERM and comes
     into a job before pinfold sends SIGKILL, the process lives."""
-    good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
-    run("kill", "-STOP", stopped)
+    good, halted = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
+    run("kill", "-STOP", halted)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
                              stdout=subprocess.PIPE) for _ in range(2)]
     for process in deaf:
@@ -352,11 +352,11 @@ def test_stop_gives_a_grace(node):
     # The grace time is long enough for the steps of the test, even on a busy machine.
     options = ("--mode=stop", "--grace", "8s", "--users", "alice", *NOW)
     stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
-    wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
+    wait_until(lambda: not alive(good) and not alive(halted), "those that heed SIGTERM gone")
     run("pinfold", "adopt", "strays.5", deaf[1].pid)
     out, _ = stopping.communicate(timeout=60)
     assert stopping.returncode == 0, out
-    assert f"sent SIGTERM to {good} " in out and f"sent SIGTERM to {stopped} " in out
+    assert f"sent SIGTERM to {good} " in out and f"sent SIGTERM to {halted} " in out
     for process, killed in zip(deaf, (True, False)):
         assert f"sent SIGTERM to {process.pid} " in out
         assert (f"sent SIGKILL to {process.pid} " in out) == killed
@@ -442,12 +442,8 @@ def test_nothing_is_killed_beside_a_slice_that_nobody_knows(node):
 
 def test_nothing_is_killed_while_pinfoldd_hangs(node):
     pid = scope(node, "strays-a", 9311)
-    daemon = daemon_ready()
-    os.kill(daemon, signal.SIGSTOP)
-    try:
+    with stopped(daemon_ready()):
         assert "did not answer within " in refused(pid)
-    finally:
-        os.kill(daemon, signal.SIGCONT)
     assert run("pinfold", "strays", "--mode=kill", "--commands", "*sleep 9311", *NOW).returncode == 0
     assert not alive(pid)
 

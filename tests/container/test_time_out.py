@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests that the message of a time-out says what the command was waiting for."""
 
-import os
-import signal
-
 import pytest
 
-from jobs import daemon_ready, finish, processes_with, run, start_job, wait_running, wait_until
+from jobs import daemon_ready, finish, processes_with, run, start_job, stopped, wait_running, wait_until
 
 KEY = "late.1"
 
@@ -36,10 +33,6 @@ def test_of_a_wait_and_of_an_end(job):
 
 
 def test_of_a_pinfoldd_that_hangs(job):
-    daemon = daemon_ready()
-    os.kill(daemon, signal.SIGSTOP)
-    try:
+    with stopped(daemon_ready()):
         message = timed_out("wait", KEY, "--timeout", "300ms")
-    finally:
-        os.kill(daemon, signal.SIGCONT)
     assert message == "pinfold: pinfoldd did not answer within 300ms; look at `systemctl status pinfoldd`\n"
