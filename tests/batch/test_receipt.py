@@ -54,6 +54,12 @@ def test_ten_seconds_of_cpu(part, mode):
     expect_close(counted, measured)
 
 
+def test_a_minute_of_cpu():
+    _, measured, counted = finished("cpu.minute", spend("cpu.minute", "processes=2", "threads=2", "user=10000", "system=5000"), "exec")
+    assert measured >= 60e6
+    expect_close(counted, measured)
+
+
 def finished_with_two_tasks(key, one_cpu):
     """Runs a job, and makes a further process the second task of the job. Returns the same values as finished()."""
     first = spend(key, "user=500", "memory=32", "then=stay", options=one_cpu)
