@@ -66,12 +66,9 @@ void OomJudge::look(const JobPtr& job, bool final) {
     if (final || job->oomReport || !core_.context.kernelLog.readable())
         return decide(job);
     job->oomTimer = core_.context.loop.after(kLineWait, [this, weak = WeakJob(job)] {
-        const auto live = weak.lock();
-        if (!live)
-            return;
-        // If pinfoldd was held up for longer than kLineWait, the line is possibly in the log already. drain() calls reported().
-        core_.context.kernelLog.drain();
-        decide(live);
+        // If pinfoldd was held up for longer than kLineWait, the line is possibly in the log already. conclude() reads the log.
+        if (const auto live = weak.lock())
+            conclude(live);
     });
 }
 
