@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from calls import pace
-from jobs import daemon_ready, main_pid, read_journal, run, stopped, wait_until
+from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
 SEEN = Path("/run/pinfold-test")  # each session writes its cgroup and its environment into this directory
@@ -168,19 +168,3 @@ def where(text):
 def open_job(key, user="alice", *options):
     """Opens a job without any process. The job lives until somebody ends it."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity", *options)
-
-
-def hung():
-    """Lets pinfoldd answer nothing for as long as the context lasts."""
-    return stopped(main_pid())
-
-
-@contextlib.contextmanager
-def down():
-    """Lets pinfoldd not run for as long as the context lasts."""
-    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
-    try:
-        yield
-    finally:
-        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-        daemon_ready()

@@ -4,7 +4,7 @@
 import contextlib
 from pathlib import Path
 
-from jobs import main_pid, run, stopped
+from jobs import daemon_ready, main_pid, run, stopped
 
 LIB = Path("/var/lib/pinfold")
 
@@ -35,6 +35,22 @@ def stop_pinfoldd():
 
 def start_pinfoldd():
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def hung():
+    """pinfoldd answers nothing."""
+    return stopped(main_pid())
+
+
+@contextlib.contextmanager
+def down():
+    """pinfoldd does not run."""
+    stop_pinfoldd()
+    try:
+        yield
+    finally:
+        start_pinfoldd()
+        daemon_ready()
 
 
 @contextlib.contextmanager

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from endless import endless_mappings
-from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, site, start_job, stopped,
-                  wait_running, wait_until)
+from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, read_journal, receipts, run, site, start_job, wait_running,
+                  wait_until)
 from own_server import locked_memories
+from sick import hung
 
 HISTORY = Path("/var/lib/pinfold/history.db")
 ALICE = {"user": "alice", "group": "alice", "extra_groups": []}
@@ -296,10 +297,6 @@ def down():
     finally:
         run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
         run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
-
-
-def hung():
-    return stopped(main_pid())
 
 
 @contextlib.contextmanager

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from jobs import daemon_ready, expect_nothing_left, live_jobs, main_pid, processes_with, run, site, wait_until
-from logins import SEEN, Login, account, down, hung, logged, open_job, seen_cgroup, session, ssh_at_once, sshd, where, write_service
+from logins import SEEN, Login, account, logged, open_job, seen_cgroup, session, ssh_at_once, sshd, where, write_service
+from sick import down, hung
 
 SOCKET = Path("/run/pinfold/wrapper.sock")
 NO_PERMISSION = "Permission denied"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from jobs import daemon_ready, expect_nothing_left, live_jobs, processes_with, run, wait_until
-from logins import BY_KEY, KEY, down, hung, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
+from logins import BY_KEY, KEY, logged, open_job, open_ssh, ssh, ssh_at_once, ssh_command, ssh_typing, sshd, stack, where
+from sick import down, hung
 
 REFUSED = "You have no job on node1, so you cannot log in here."
 
