@@ -20,8 +20,7 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning begins
-/// with the words "rogue process(es) found for task". Grid Engine's warning begins with these words, and many sites search their
-/// logs for this warning.
+/// with "rogue process(es) found for task", as in Grid Engine, because many sites search their logs for this text.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
