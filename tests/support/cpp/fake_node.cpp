@@ -52,7 +52,7 @@ void ChildProcess::end() {
 }
 
 FakeNode::FakeNode(ManualEventLoop& loop) : loop_(loop) {
-    std::string name = "/tmp/pinfold-node-XXXXXX";
+    auto name = (std::filesystem::temp_directory_path() / "pinfold-node-XXXXXX").string();
     root_ = ::mkdtemp(name.data());
     write(root_ / "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n");
     write(root_ / "sys/fs/cgroup/cpuset.cpus.effective", "0-15\n");
