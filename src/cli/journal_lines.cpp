@@ -67,6 +67,14 @@ std::string localTime(RealTime time) {
     return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &parts)};
 }
 
+/// Returns when journald got the entry from its writer, like journalctl. The entry's own time is the time at which journald has
+/// stored the entry. On a busy node, journald can store an entry seconds after it got the entry.
+RealTime timeOf(const JournalEntry& entry) {
+    constexpr auto kLatest = std::uint64_t{1} << 55; // journalctl has the same limit: VALID_REALTIME() in systemd's sources
+    const auto got = parseUnsigned(entry.field("_SOURCE_REALTIME_TIMESTAMP"));
+    return got && *got > 0 && *got < kLatest ? fromUsec<RealTime>(*got) : entry.realTime;
+}
+
 std::string_view firstOf(const JournalEntry& entry, std::initializer_list<const char*> names) {
     for (const auto* name : names)
         if (const auto value = entry.field(name); !value.empty())
@@ -115,7 +123,7 @@ const char* const kOnlyOwnEntries =
 
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal) {
     const auto tone = toneOf(entry.field("PRIORITY"));
-    const auto head = fmt::format("{} {} {}: ", localTime(entry.realTime), harmless(entry.field("_HOSTNAME")), writerOf(entry));
+    const auto head = fmt::format("{} {} {}: ", localTime(timeOf(entry)), harmless(entry.field("_HOSTNAME")), writerOf(entry));
     std::string text;
     for (const auto line : linesOf(entry.field("MESSAGE")))
         text +=
@@ -145,7 +153,7 @@ std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon() {
     while (const auto entry = reader->next()) {
         if (!*entry)
             return messages;
-        messages.push_back({.time = (*entry)->realTime,
+        messages.push_back({.time = timeOf(**entry),
                             .isError = toneOf((*entry)->field("PRIORITY")) == Tone::Bad,
                             .message = harmless((*entry)->field("MESSAGE"))});
     }

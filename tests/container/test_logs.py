@@ -4,8 +4,9 @@
 import json
 import re
 import subprocess
+import time
 
-from jobs import as_alice, descriptors, finish, journal, run, start_job, wait_running, wait_until
+from jobs import as_alice, descriptors, finish, journal, main_pid, run, start_job, stopped, wait_running, wait_until
 
 FORGE = "printf 'MESSAGE=forged\\nPINFOLD_JOB=logs.1\\nUNIT=job-logs.1.scope\\n' | logger --journald"
 
@@ -55,7 +56,10 @@ def test_the_form_is_journalctls():
     job = start_job("logs.2", "systemd-cat", "-t", "own", "sh", "-c", "printf 'a\\tb\\n'; exec sleep 1000")
     asked = "PINFOLD_JOB=logs.2", "_UID=0", "+", "UNIT=batch-logs.2.slice", "UNIT=job-logs.2.scope", "_PID=1", "+", "_SYSTEMD_SLICE=batch-logs.2.slice"
     wait_until(lambda: "a        b\n" in logs("logs.2").stdout, "the job's own entry")
-    run("pinfold", "stop", "--wait", "logs.2")
+    with stopped(main_pid("systemd-journald")):  # journald stores the messages later than it gets them
+        run("pinfold", "stop", "--wait", "logs.2")
+        ended = int(time.time())
+        wait_until(lambda: int(time.time()) > ended, "a later second than that of the messages")
     finish(job)
 
     def journalctl(*words):

@@ -30,6 +30,16 @@ TEST(JournalLine, asJournalctlPrintsIt) {
               "1970-01-01T01:00:00+0100  sh: x\n");
 }
 
+TEST(JournalLine, hasTheTimeAtWhichJournaldGotTheEntry) {
+    auto late = entry("x");
+    late.fields.emplace_back("_SOURCE_REALTIME_TIMESTAMP", "1699999990000000");
+    EXPECT_EQ(journalLine(late, kPlain), "2023-11-14T23:13:10+0100 node1 pinfoldd[812]: x\n");
+    for (const auto* wrong : {"", "0", "yesterday", "36028797018963968"}) {
+        late.fields.back().second = wrong;
+        EXPECT_EQ(journalLine(late, kPlain), "2023-11-14T23:13:20+0100 node1 pinfoldd[812]: x\n") << wrong;
+    }
+}
+
 TEST(JournalLine, severalLinesBeginBelowEachOther) {
     EXPECT_EQ(journalLine(entry("one\ntwo\n"), kPlain),
               "2023-11-14T23:13:20+0100 node1 pinfoldd[812]: one\n" + std::string(46, ' ') + "two\n");
