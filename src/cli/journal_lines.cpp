@@ -67,8 +67,8 @@ std::string localTime(RealTime time) {
     return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S%z", &parts)};
 }
 
-/// Returns when journald got the entry from its writer, like journalctl. The entry's own time is the time at which journald has
-/// stored the entry. On a busy node, journald can store an entry seconds after it got the entry.
+/// Returns the time at which journald got the entry from its writer. journalctl prints the same time. The entry's own time is the
+/// time at which journald has stored the entry. On a busy node, journald can store an entry seconds after it got the entry.
 RealTime timeOf(const JournalEntry& entry) {
     constexpr auto kLatest = std::uint64_t{1} << 55; // journalctl has the same limit: VALID_REALTIME() in systemd's sources
     const auto got = parseUnsigned(entry.field("_SOURCE_REALTIME_TIMESTAMP"));
