@@ -61,6 +61,15 @@ def reexec_systemd():
     run("systemctl", "daemon-reexec", check=False)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def logind_on_the_bus():
+    """Restarts systemd-logind at the end. systemd-logind 257 does not connect again to a bus that has been restarted, and then it starts no user
+    manager."""
+    yield
+    run("systemctl", "reset-failed", "systemd-logind", check=False)
+    run("systemctl", "restart", "systemd-logind")
+
+
 ROUNDS = 15
 DISTURBANCES = [kill_daemon, restart_daemon, upgrade, restart_bus, reload_systemd, reexec_systemd]
 
