@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from postgres_server import LOGIN_HOST, TOP, PostgresServer
+from postgres_server import LOGIN_HOST, TOP, PostgresServer, psql_command
 
 BUILD = Path(os.environ.get("PINFOLD_BUILD", TOP / "build"))
 SCHEMA = TOP / "src/archive/sql"
@@ -62,7 +62,7 @@ class Session:
     """A psql that stays connected."""
 
     def __init__(self, connection):
-        self.psql = subprocess.Popen(["psql", "-XAtq", "-d", connection], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.psql = subprocess.Popen(psql_command(connection), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, sql):
         """Runs SQL, waits for the answer, and returns whether the SQL succeeded."""
@@ -116,7 +116,7 @@ class Archive:
 
     def start_put(self, receipts, node="node1", **lot):
         """Starts a call of pinfold.put() with all the receipts, and does not wait for the answer."""
-        process = subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.server.connection(node=node)],
+        process = subprocess.Popen(psql_command(self.server.connection(node=node), "-v", "ON_ERROR_STOP=1"),
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdin.write(put_statement(receipts, node=node, **lot))
         process.stdin.close()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import put_statement, receipt
-from postgres_server import LOGIN_HOST, SITE, TOP, Authority, PostgresServer, free_port
+from postgres_server import LOGIN_HOST, SITE, TOP, Authority, PostgresServer, free_port, psql_command
 
 PAGE = (TOP / "docs/archive.md").read_text()
 DEADLINE = 120.0
@@ -161,7 +161,7 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     put(old, 1, 10)
     # A node stays connected while the archive moves to another server. The process `waiting` opens a database session as node2, and keeps the
     # session open. The session ends when the server ends it, or after DEADLINE seconds.
-    waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
+    waiting = subprocess.Popen(psql_command(old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"), stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
     run(old, [shut_out], directory)

@@ -10,6 +10,7 @@ import pytest
 
 from archive_service import ALICE, BOB, DAY, NOW, answer, closed, configuration, flood, job, starter
 from conftest import Archive
+from postgres_server import psql_command
 
 
 @pytest.fixture(name="start")
@@ -102,7 +103,7 @@ def test_slow_queries_of_one_user_do_not_hold_up_another(start, large):
     service = start(configuration(large.server))
     # A lock on this week's partition delays each query that needs the partition. When the server's time limit is over, the server ends the
     # delayed query.
-    with subprocess.Popen(["psql", "-XAtq", "-d", large.server.connection()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
+    with subprocess.Popen(psql_command(large.server.connection()), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
         psql.stdin.write("BEGIN; LOCK TABLE ONLY pinfold.receipt_" + time.strftime("%Gw%V", time.gmtime(NOW / 1e6)) + "; SELECT 'locked';\n")
         psql.stdin.flush()
         assert psql.stdout.readline() == "locked\n"

@@ -32,6 +32,12 @@ def programs():
     return Path(found[-1] if found else shutil.which("initdb")).parent
 
 
+def psql_command(connection, *options):
+    """Returns a command line that runs psql. Debian's /usr/bin/psql is a Perl script that looks for the newest release, and then runs the psql of this
+    release. The script needs more CPU time than psql needs, and the tests run psql thousands of times."""
+    return [programs() / "psql", "-XAtq", *options, "-d", connection]
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -166,8 +172,8 @@ class PostgresServer:
 
     def psql(self, sql, *options, database="pinfold", check=True, **as_whom):
         """Runs SQL and returns what psql prints, one row on each line, with | between columns. By default, psql connects as the superuser."""
-        result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *options, "-d",
-                                 self.connection(database, **as_whom)], input=sql, capture_output=True, text=True, check=False)
+        command = psql_command(self.connection(database, **as_whom), "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *options)
+        result = subprocess.run(command, input=sql, capture_output=True, text=True, check=False)
         if check:
             assert result.returncode == 0, result.stderr
             return result.stdout.strip()
@@ -176,8 +182,8 @@ class PostgresServer:
     @contextlib.contextmanager
     def locked(self, table, mode):
         """Holds a lock on the table until the `with` block ends."""
-        with subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.connection()], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, text=True) as session:
+        with subprocess.Popen(psql_command(self.connection(), "-v", "ON_ERROR_STOP=1"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as session:
             session.stdin.write(f"SET lock_timeout = '60s'; BEGIN; LOCK TABLE {table} IN {mode} MODE; SELECT 'locked';\n")
             session.stdin.flush()
             assert session.stdout.readline() == "locked\n"
