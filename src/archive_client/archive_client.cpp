@@ -159,7 +159,7 @@ Result<Receipt> readReceipt(std::string_view line) {
     const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x7f; };
     if (!receipt || std::ranges::all_of(line, isPlain))
         return receipt;
-    return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());
+    return decodeReceipt(dump(legibleJson(parseJson(encode(*receipt)))));
 }
 
 /// Reads Receipt::profile. An attacker who has taken over a node can send any bytes in place of a profile. Only decodeProfile()

@@ -138,7 +138,7 @@ std::string jsonArchiveStatus(const ArchiveStatus& status) {
                     {"complete_up_to", optionalToJson(completeUpTo(status))},
                     {"time", status.now},
                     {"nodes", std::move(nodes)}};
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dump(json, Layout::Indented) + "\n";
 }
 
 } // namespace pinfold

@@ -39,7 +39,7 @@ std::string jsonEvent(const Event& event, RealTime time) {
     Json json{{"schema", 1}, {"time", time}, {"time_iso", formatUtc(time)}, {"event", event.name}};
     json["job"] = event.job ? Json(*event.job) : Json(nullptr);
     forEachDetail(event, [&json](const char* name, const auto& value) { json[name] = value ? Json(*value) : Json(nullptr); });
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dump(json) + "\n";
 }
 
 } // namespace pinfold

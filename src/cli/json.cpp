@@ -287,7 +287,7 @@ std::string jsonConfigValues(const std::vector<ConfigValue>& values) {
     for (const auto& value : values)
         list.push_back({{"section", value.section},
                         {"key", value.key},
-                        {"value", Json::parse(value.json)},
+                        {"value", parseJson(value.json)},
                         {"file", value.file.string()},
                         {"line", value.line}});
     return document({{"values", std::move(list)}});

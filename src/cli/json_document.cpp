@@ -16,6 +16,6 @@ Json withSchema(Json body) {
     return document;
 }
 
-std::string document(Json body) { return withSchema(std::move(body)).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string document(Json body) { return dump(withSchema(std::move(body)), Layout::Indented) + "\n"; }
 
 } // namespace pinfold

@@ -11,7 +11,7 @@ namespace pinfold {
 namespace {
 
 Json receipt(const Receipt& value) {
-    auto json = Json::parse(encode(value)); // the JSON of a receipt has the same keys as the receipt in the history
+    auto json = parseJson(encode(value)); // the JSON of a receipt has the same keys as the receipt in the history
     json["started_iso"] = formatUtc(value.started);
     json["ended_iso"] = formatUtc(value.ended);
     for (std::size_t i = 0; i < value.taskList.size(); ++i) {

@@ -28,7 +28,7 @@ std::string asToml(const std::vector<ConfigValue>& values) {
         if (value.section != section)
             text += (text.empty() ? "[" : "\n[") + printable(value.section, 200) + "]\n";
         section = value.section;
-        text += fmt::format("{} = {}  # {}:{}\n", printable(value.key, 200), Json::parse(value.json).dump(-1, ' ', true),
+        text += fmt::format("{} = {}  # {}:{}\n", printable(value.key, 200), dumpAscii(parseJson(value.json)),
                             printable(value.file.string()), value.line);
     }
     return text + (values.empty() ? "" : "\n") + "# Settings that are not listed have their defaults, see pinfold.toml(5).\n";

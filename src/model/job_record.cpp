@@ -92,7 +92,7 @@ void takeFigures(const Json& json, Boxed<FinalFigures>& figures) {
 
 JobRecord recordFromJson(const Json& json) {
     if (json.at("version").get<int>() != kRecordVersion)
-        throw std::invalid_argument("version " + json.at("version").dump() + ", this pinfoldd knows version 1");
+        throw std::invalid_argument("version " + dump(json.at("version")) + ", this pinfoldd knows version 1");
     auto key = JobKey::parse(json.at("key").get<std::string>());
     if (!key)
         throw std::invalid_argument(key.error().message);
@@ -226,8 +226,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     // get<T>() wraps and truncates numbers without an error, and recordFromJson() ignores unknown or repeated members. To detect
     // wrong numbers and unknown members, decodeJobRecord() encodes the record again, and compares the result with `text`. Without
     // the comparison with `text`, decodeJobRecord() would read the user id 2^32 as 0, the user id of root.
-    const auto written = Json::parse(text);
-    if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
+    const auto written = parseJson(text);
+    if (dump(written) + "\n" != text || !saysTheSame(written, parseJson(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};
     return record;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the basic functions for reading and writing JSON. The JSON library of nlohmann takes seconds to compile, so only .cpp
-// files are allowed to include this header.
+// files are allowed to include this header. The library's parser and writer take longest to compile, so only json.cpp calls
+// them.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 /// Writes durations and times as numbers of microseconds.
 template <class T>
@@ -75,9 +75,18 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. The JSON document can contain strings that are not valid UTF-8. An invalid string must not make
-// dump() throw an exception.
-inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+/// Says whether dump() writes the document on one line, or writes each member on its own line.
+enum class Layout { OneLine, Indented };
+
+/// Returns the document as text. The JSON document can contain strings that are not valid UTF-8. dump() writes U+FFFD in place of
+/// invalid bytes, and does not throw an exception.
+std::string dump(const Json& json, Layout layout = Layout::OneLine);
+
+/// Returns the document as text on one line that has only ASCII characters. dumpAscii() treats invalid bytes like dump().
+std::string dumpAscii(const Json& json);
+
+/// Reads a document. If the text is not JSON, parseJson() throws an exception of nlohmann's JSON library.
+Json parseJson(std::string_view text);
 
 /// Returns the content of `value`. Throws std::invalid_argument if `value` is unset. The exception's message names the value by
 /// the text in the parameter `what`.
@@ -89,24 +98,14 @@ template <class T> T required(std::optional<T> value, const char* what) {
 
 /// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. If a number is a fraction or
 /// has more than 64 bits, the behaviour of get<T>() is undefined. All numbers in documents of pinfold are integers of at most 64
-/// bits. Even a short document can have very many levels, so a recursive function could overflow the stack.
-inline void requireWholeNumbers(const Json& document) {
-    for (std::vector<const Json*> left{&document}; !left.empty();) {
-        const Json& json = *left.back();
-        left.pop_back();
-        if (json.is_number_float())
-            throw std::invalid_argument("it has a number that is not a whole number of at most 64 bits");
-        if (json.is_structured())
-            for (const auto& member : json)
-                left.push_back(&member);
-    }
-}
+/// bits.
+void requireWholeNumbers(const Json& document);
 
 /// Decodes a text. Only the function decode() catches exceptions of nlohmann's JSON library. The error message names the decoded
 /// text by the words in the parameter `what`. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
-        const auto document = Json::parse(text);
+        const auto document = parseJson(text);
         requireWholeNumbers(document);
         return fromJson(document);
     } catch (const std::exception& error) {

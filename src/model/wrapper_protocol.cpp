@@ -152,7 +152,7 @@ Result<WrapperReply> replyFromJson(const Json& json) {
         reply.summary = json.value("summary", std::string());
         optionalFromJson(json, "task", reply.task);
         if (const auto receipt = json.find("receipt"); receipt != json.end()) {
-            auto decoded = decodeReceipt(receipt->dump());
+            auto decoded = decodeReceipt(dump(*receipt));
             if (!decoded)
                 throw std::invalid_argument(decoded.error().message);
             reply.receipt = std::move(*decoded);
@@ -177,7 +177,7 @@ Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).db
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();
-    return Json::parse(encode(receipt));
+    return parseJson(encode(receipt));
 }
 
 Json replyToJson(const Result<WrapperReply>& reply) {
