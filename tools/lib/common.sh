@@ -45,8 +45,8 @@ isRoot() { [[ $EUID -eq 0 ]]; }
 # tree.
 isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
-# Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. If
-# PINFOLD_TREE is not set, the box boots from the root tree that tools/lib/image makes.
+# Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that has more packages, such as a tree of
+# tools/lib/real-tree. If PINFOLD_TREE is not set, the box boots from the root tree that tools/lib/image makes.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
 # mountTree DIR: makes the directory DIR with the contents of the root tree. The root tree itself does not change: the files that are written to
