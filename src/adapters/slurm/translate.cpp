@@ -19,12 +19,17 @@ constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; 
 // pinfold ignores a memory size of an exbibyte or more.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of MiB in an exbibyte
 
-/// Returns true if the path contains a cgroup of Slurm. With cgroup v2, Slurm's cgroup is "slurmstepd.scope", or
-/// "<node>_slurmstepd.scope" if several slurmd run on a host. With cgroup v1, Slurm's cgroup is "slurm" or "slurm_<node>", and
-/// contains cgroups "uid_<n>".
+/// Returns true if the path contains a cgroup that Slurm has made for a job. With cgroup v2, Slurm makes the cgroups of jobs in
+/// "slurmstepd.scope", or in "<node>_slurmstepd.scope" if several slurmd run on a host. With cgroup v1, Slurm's cgroup is "slurm"
+/// or "slurm_<node>", and contains cgroups "uid_<n>".
 bool isSlurms(std::string_view path) {
-    if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
-        return true;
+    constexpr std::string_view kScope = "slurmstepd.scope";
+    if (const auto scope = path.find(kScope); scope != std::string_view::npos) {
+        const auto below = path.substr(scope + kScope.size());
+        // Slurm 24.11 runs slurmstepd in the cgroup "system", also if Slurm makes no cgroups for jobs (proctrack/linuxproc). The
+        // processes of such a job are then in the cgroup of their slurmstepd.
+        return below.empty() || (below.starts_with('/') && below != "/system");
+    }
     const auto user = path.find("/uid_");
     if (user == std::string_view::npos)
         return false;

@@ -140,6 +140,8 @@ TEST(SlurmContains, itsCgroupsOfBothVersions) {
              "0::/system.slice/node1_slurmstepd.scope/job_7/step_0/user/task_0", // a host with several slurmd
              "12:cpuset:/\n5:freezer:/slurm/uid_1000/job_7/step_0\n0::/system.slice/slurmd.service\n",
              "5:memory:/slurm_node1/uid_1000/job_7/step_batch/task_0\n",
+             "0::/system.slice/slurmstepd.scope/systems\n",
+             "0::/system.slice/slurmstepd.scope/system/job_7\n",
          })
         EXPECT_TRUE(slurmContains(text)) << text;
 }
@@ -148,6 +150,8 @@ TEST(SlurmContains, neitherItsServicesNorAnybodyElses) {
     for (const auto* text : {
              "", "\n\n", "0::/\n", "0::/system.slice/slurmd.service\n", "0::/system.slice/slurmstepd.scopes/x\n",
              "0::/batch.slice/batch-slurm.7.slice/job-slurm.7.scope\n", "5:freezer:/slurm\n",
+             // the cgroup of slurmstepd itself, in which the job is if Slurm makes no cgroups for jobs
+             "0::/system.slice/slurmstepd.scope/system\n", "0::/system.slice/node1_slurmstepd.scope/system",
              "5:freezer:/xslurm/uid_1000/job_7\n", "5:freezer:/uid_1000\n",
              "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // the text has "/slurm" and "/uid_1000", but not in the same line
          })
