@@ -202,10 +202,11 @@ def reboot(site, stream):
     assert site.position("node2") < max(sequence for sequence, _ in before.values())
     stream.begin("node2")
     site.relay.open()
-    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. The boot id of the host is the same after the
-    # reboot, so pinfoldd does not notice the reboot. The result in the receipt is `lost`. If pinfoldd had noticed the reboot, the result would be
-    # `node-lost`.
-    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
+    # With systemd 252, the sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. This boot id is the same after the
+    # reboot, so pinfoldd does not notice the reboot, and the result in the receipt is `lost`. With systemd 257, the sandbox shows the boot id of the
+    # container, so pinfoldd notices the reboot.
+    result = "node-lost" if int(on("node2", "systemctl", "--version").stdout.split()[1]) >= 257 else "lost"
+    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [[result]],
                "the archive knows that the reboot ended the job", 300)
 
 
