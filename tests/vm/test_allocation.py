@@ -206,7 +206,20 @@ def cached(key):
     return int(dict(line.split() for line in lines)["file"])
 
 
-def test_memory_low_protects_from_the_rest_of_the_node():
+@pytest.fixture
+def plain_lru():
+    """Turns off the kernel's multi-generational LRU, which is the default in Debian 13 and reclaims protected memory, too."""
+    switch = Path("/sys/kernel/mm/lru_gen/enabled")
+    if not switch.exists():
+        yield
+        return
+    before = switch.read_text()
+    switch.write_text("n")
+    yield
+    switch.write_text(before)
+
+
+def test_memory_low_protects_from_the_rest_of_the_node(plain_lru):
     jobs = []
     for key, options in (("low.kept", ["--memory-low=80M"]), ("low.lost", [])):
         job = start_job(key, "/usr/bin/python3", "-c", HOLD_CACHE, f"/var/tmp/{key}", options=options)
