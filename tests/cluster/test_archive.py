@@ -179,6 +179,13 @@ def kill_at_any_moment(unit, times):
     return accident
 
 
+def lost_by_reboot():
+    """Returns the result of the job that the reboot ends. With systemd 252, the sandbox of pinfoldd has its own /proc, which shows the boot id of the
+    containers' host. This boot id is the same after the reboot, so pinfoldd does not notice the reboot. With systemd 257, the sandbox shows the boot
+    id of the container."""
+    return "node-lost" if int(on("node2", "systemctl", "--version").stdout.split()[1]) >= 257 else "lost"
+
+
 def reboot(site, stream):
     """Kills all processes of node2 at once, while jobs run and receipts wait. node2 boots again from its disk."""
     site.relay.close()
@@ -202,11 +209,7 @@ def reboot(site, stream):
     assert site.position("node2") < max(sequence for sequence, _ in before.values())
     stream.begin("node2")
     site.relay.open()
-    # With systemd 252, the sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. This boot id is the same after the
-    # reboot, so pinfoldd does not notice the reboot, and the result in the receipt is `lost`. With systemd 257, the sandbox shows the boot id of the
-    # container, so pinfoldd notices the reboot.
-    result = "node-lost" if int(on("node2", "systemctl", "--version").stdout.split()[1]) >= 257 else "lost"
-    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [[result]],
+    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [[lost_by_reboot()]],
                "the archive knows that the reboot ended the job", 300)
 
 
@@ -245,7 +248,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
     assert archived == expected
     assert sum(expect_one_receipt_for_each_job(site, node) for node in NODES) >= JOBS
     assert sum(one["key"] == LONG for node in NODES for one in receipts(node)) == 1
-    assert site.server.rows(f"SELECT node, result FROM pinfold.receipt WHERE key = '{LONG}'") == [["node2", "lost"]]
+    assert site.server.rows(f"SELECT node, result FROM pinfold.receipt WHERE key = '{LONG}'") == [["node2", lost_by_reboot()]]
     assert site.server.rows("SELECT * FROM pinfold.gap") == site.server.rows("SELECT * FROM pinfold.rejected") == []
     shown = run("pinfold", "archive", "status", *site.connection())
     assert "complete" in shown.stdout and "missing" not in shown.stdout, shown.stdout
