@@ -3,7 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
-#include "model/json.hpp"
+#include "cli/json_document.hpp"
 #include "wording/wrap.hpp"
 
 #include <fmt/core.h>
@@ -133,12 +133,10 @@ std::string jsonArchiveStatus(const ArchiveStatus& status) {
     auto nodes = Json::array();
     for (const auto& node : status.nodes)
         nodes.push_back(toJson(node, status.now));
-    const Json json{{"schema", 1},
-                    {"complete", status.complete()},
-                    {"complete_up_to", optionalToJson(completeUpTo(status))},
-                    {"time", status.now},
-                    {"nodes", std::move(nodes)}};
-    return dump(json, Layout::Indented) + "\n";
+    return document({{"complete", status.complete()},
+                     {"complete_up_to", optionalToJson(completeUpTo(status))},
+                     {"time", status.now},
+                     {"nodes", std::move(nodes)}});
 }
 
 } // namespace pinfold

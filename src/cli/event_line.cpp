@@ -2,7 +2,7 @@
 #include "cli/event_line.hpp"
 
 #include "base/parse.hpp"
-#include "model/json.hpp"
+#include "cli/json_document.hpp"
 #include "wording/amounts.hpp"
 
 namespace pinfold {
@@ -36,10 +36,10 @@ std::string eventLine(const Event& event, RealTime time) {
 }
 
 std::string jsonEvent(const Event& event, RealTime time) {
-    Json json{{"schema", 1}, {"time", time}, {"time_iso", formatUtc(time)}, {"event", event.name}};
+    Json json{{"time", time}, {"time_iso", formatUtc(time)}, {"event", event.name}};
     json["job"] = event.job ? Json(*event.job) : Json(nullptr);
     forEachDetail(event, [&json](const char* name, const auto& value) { json[name] = value ? Json(*value) : Json(nullptr); });
-    return dump(json) + "\n";
+    return dump(withSchema(std::move(json))) + "\n";
 }
 
 } // namespace pinfold
