@@ -23,13 +23,12 @@ constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of Mi
 /// "slurmstepd.scope", or in "<node>_slurmstepd.scope" if several slurmd run on a host. With cgroup v1, Slurm's cgroup is "slurm"
 /// or "slurm_<node>", and contains cgroups "uid_<n>".
 bool isSlurms(std::string_view path) {
-    constexpr std::string_view kScope = "slurmstepd.scope";
-    if (const auto scope = path.find(kScope); scope != std::string_view::npos) {
-        const auto below = path.substr(scope + kScope.size());
-        // Slurm 24.11 runs slurmstepd in the cgroup "system", also if Slurm makes no cgroups for jobs (proctrack/linuxproc). The
-        // processes of such a job are then in the cgroup of their slurmstepd.
-        return below.empty() || (below.starts_with('/') && below != "/system");
-    }
+    // Slurm 24.11 runs slurmstepd in the cgroup "system", also if Slurm makes no cgroups for jobs (proctrack/linuxproc). The
+    // processes of such a job are then in the cgroup of their slurmstepd.
+    if (path.ends_with("slurmstepd.scope/system"))
+        return false;
+    if (path.find("slurmstepd.scope/") != std::string_view::npos || path.ends_with("slurmstepd.scope"))
+        return true;
     const auto user = path.find("/uid_");
     if (user == std::string_view::npos)
         return false;
