@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import run, wait_until
+from jobs import run, systemd_version, wait_until
 from kills_of_ship import KILLS_AT_WORK, cursor, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
 from site_archive import CERTIFICATES, SETTINGS, Site, history, receipts
@@ -183,7 +183,7 @@ def lost_by_reboot():
     """Returns the result of the job that the reboot ends. With systemd 252, the sandbox of pinfoldd has its own /proc, which shows the boot id of the
     containers' host. This boot id is the same after the reboot, so pinfoldd does not notice the reboot. With systemd 257, the sandbox shows the boot
     id of the container."""
-    return "node-lost" if int(on("node2", "systemctl", "--version").stdout.split()[1]) >= 257 else "lost"
+    return "node-lost" if systemd_version() >= 257 else "lost"
 
 
 def reboot(site, stream):
@@ -209,7 +209,8 @@ def reboot(site, stream):
     assert site.position("node2") < max(sequence for sequence, _ in before.values())
     stream.begin("node2")
     site.relay.open()
-    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [[lost_by_reboot()]],
+    expected = [[lost_by_reboot()]]
+    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == expected,
                "the archive knows that the reboot ended the job", 300)
 
 

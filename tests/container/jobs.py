@@ -48,6 +48,10 @@ def run(*command, timeout=120, check=True, **options):
     return done
 
 
+def systemd_version():
+    return int(run("systemctl", "--version").stdout.split()[1])
+
+
 def wait_until(predicate, what, deadline=240.0):
     """Calls `predicate` until the result is a true value, and returns this value. The deadline is long, because the machine may be busy. A long
     deadline costs time only if the test fails."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, expect_nothing_left, finish, receipts, run, start_job, wait_running, wait_until
+from jobs import BATCH, expect_nothing_left, finish, receipts, run, start_job, systemd_version, wait_running, wait_until
 
 MIB = 1024 * 1024
 
@@ -226,7 +226,6 @@ def test_a_limit_is_raised_and_lowered_while_the_job_runs(limit):
     expect_nothing_left()
 
 
-SYSTEMD = int(run("systemctl", "--version").stdout.split()[1])
 REFUSED = {
     "memory below use": (["--memory-max", "8M"], "force"),
     "CPUs that are not there": (["--allowed-cpus", "0,63"], "63"),
@@ -234,7 +233,7 @@ REFUSED = {
     "no disk": (["--io-read-iops-max", "/dev/null 5"], "/dev/null"),
     "fixed at the start": (["--oom-policy", "process"], "oom_policy"),
     # The kernel of the virtual machine has no zswap.
-    "not enforced": (["--memory-zswap-max", "0"], "systemd 253" if SYSTEMD < 253 else "memory.zswap.max"),
+    "not enforced": (["--memory-zswap-max", "0"], "systemd 253" if systemd_version() < 253 else "memory.zswap.max"),
     "one of two": (["--tasks-max", "50", "--allowed-cpus", "63"], "63"),
 }
 
