@@ -19,8 +19,8 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. Many sites search
-/// their logs for the words "rogue process(es) found for task", which Grid Engine writes. The warning begins with the same words.
+/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning
+/// begins with "rogue process(es) found for task". Grid Engine writes the same words, and many sites search their logs for them.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
