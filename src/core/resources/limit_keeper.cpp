@@ -84,6 +84,13 @@ std::string missingDevice(const ResourceLimits& limits) {
     return missing;
 }
 
+/// Describes how the file of the limit differs from what pinfoldd has asked for. `found` is unset if the file does not exist.
+std::string difference(const ExpectedCgroupValue& expected, const std::optional<std::string>& found) {
+    if (!found)
+        return fmt::format("the job's cgroup has no file {}", expected.file);
+    return fmt::format("{} contains {} instead of {}", expected.file, *found, expected.value);
+}
+
 } // namespace
 
 /// Describes a change of limits while systemd carries out the change.
@@ -173,8 +180,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (names.empty() || names.back() != expected.limit)
             names.emplace_back(expected.limit);
         if (!first)
-            first = fmt::format("{} is not enforced: {} contains {} instead of {}", expected.limit, expected.file,
-                                read(expected.file).value_or("nothing"), expected.value);
+            first = fmt::format("{} is not enforced: {}", expected.limit, difference(expected, read(expected.file)));
     }
     return first;
 }

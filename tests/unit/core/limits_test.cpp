@@ -105,6 +105,16 @@ TEST_F(LimitsTest, goBackWhenTheKernelShowsAnother) {
     expectUnchanged();
 }
 
+TEST_F(LimitsTest, ofAFileThatTheKernelLacksAreRefusedWithTheFilesName) {
+    node.ignoreProperties = true;
+    ResourceLimits limits;
+    limits.ioWeight = 50;
+    const auto& refused = change(limits);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "io_weight is not enforced: the job's cgroup has no file io.weight");
+    expectUnchanged();
+}
+
 TEST_F(LimitsTest, areNotLoweredBelowWhatTheJobHolds) {
     node.setFile(kSliceCgroup, "memory.current", std::to_string(60 * kMebi) + "\n");
     node.setFile(kSliceCgroup, "memory.stat",
