@@ -89,7 +89,7 @@ ExitStatus waitFor(const VerbContext& context, const Options& options, const std
     return forEachJob(context, jobs, {.several = true}, [&](const VerbContext&, const std::string& key) {
         const auto left = *timeout.left();
         const auto over = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
-        return !over && hasEndedMeanwhile(over.error(), options) ? ExitStatus::Ok : waited(over, key, left);
+        return !over && hasEndedMeanwhile(over.error(), options) ? ExitStatus::Ok : waited(over, key, options.timeout);
     });
 }
 

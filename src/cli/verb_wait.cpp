@@ -26,7 +26,7 @@ ExitStatus wait(const VerbContext& context, const Options& options) {
     return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
         const auto left = timeout.left().value_or(kForever);
         const auto receipt = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
-        return endWithReceipt(one, key, left, receipt);
+        return endWithReceipt(one, key, options.timeout.value_or(kForever), receipt);
     });
 }
 
