@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct AdoptOptions {
     std::string job;
     std::vector<std::string> processes;
     std::optional<std::string> owner;
@@ -24,7 +24,7 @@ struct Options {
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(AdoptOptions& options) {
     return {jobArgument(options.job),
             {.name = "PID",
              .help = "the ids of the processes to move into the job",
@@ -54,7 +54,7 @@ Result<AddedTask> addTo(const ManagerClient& client, const std::string& key, boo
     return job ? adoptAtSocket(key, job->uid, processes.front()) : job.error();
 }
 
-ExitStatus adopt(const VerbContext& context, const Options& options) {
+ExitStatus adopt(const VerbContext& context, const AdoptOptions& options) {
     const auto processes = openProcesses(options.processes, options.owner);
     if (!processes)
         return fail(processes.error());
@@ -80,6 +80,6 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb adoptVerb() { return makeVerb("adopt", "move processes into a job, as a new task", describe, adopt); }
+Verb adoptVerb() { return makeVerb<AdoptOptions>("adopt", "move processes into a job, as a new task", describe, adopt); }
 
 } // namespace pinfold

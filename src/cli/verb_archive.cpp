@@ -6,13 +6,13 @@ namespace pinfold {
 namespace {
 
 /// If archive-admin is installed, main() has already replaced this process by archive-admin.
-ExitStatus run(const VerbContext&, const ArchiveOptions&) {
+ExitStatus archive(const VerbContext&, const ArchiveOptions&) {
     return fail(
         {ErrorCode::Unreachable, "pinfold archive needs the package pinfold-archive, which is not installed on this host"});
 }
 
 } // namespace
 
-Verb archiveVerb() { return makeVerb("archive", kArchiveSummary, archiveOptions, run); }
+Verb archiveVerb() { return makeVerb<ArchiveOptions>("archive", kArchiveSummary, archiveOptions, archive); }
 
 } // namespace pinfold

@@ -9,13 +9,13 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct CheckConfigOptions {
     std::string root = "/";
 };
 
-OptionSet describe(Options& options) { return {rootOption(options.root)}; }
+OptionSet describe(CheckConfigOptions& options) { return {rootOption(options.root)}; }
 
-ExitStatus checkConfig(const VerbContext& context, const Options& options) {
+ExitStatus checkConfig(const VerbContext& context, const CheckConfigOptions& options) {
     const auto loaded = loadConfig(ConfigPaths::below(options.root));
     if (context.json) {
         context.terminal.print(jsonConfigCheck(loaded));
@@ -37,6 +37,6 @@ ExitStatus checkConfig(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb checkConfigVerb() { return makeVerb("check-config", "check the configuration", describe, checkConfig); }
+Verb checkConfigVerb() { return makeVerb<CheckConfigOptions>("check-config", "check the configuration", describe, checkConfig); }
 
 } // namespace pinfold

@@ -13,11 +13,11 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct ConfigOptions {
     std::string root = "/";
 };
 
-OptionSet describe(Options& options) { return {rootOption(options.root)}; }
+OptionSet describe(ConfigOptions& options) { return {rootOption(options.root)}; }
 
 /// Returns the configuration in the form of a single TOML file. Numbers, texts and lists have the same syntax in TOML and in
 /// JSON.
@@ -34,7 +34,7 @@ std::string asToml(const std::vector<ConfigValue>& values) {
     return text + (values.empty() ? "" : "\n") + "# Settings that are not listed have their defaults, see pinfold.toml(5).\n";
 }
 
-ExitStatus config(const VerbContext& context, const Options& options) {
+ExitStatus config(const VerbContext& context, const ConfigOptions& options) {
     const auto paths = ConfigPaths::below(options.root);
     const auto loaded = loadConfig(paths);
     if (!loaded)
@@ -50,6 +50,6 @@ ExitStatus config(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb configVerb() { return makeVerb("config", "show what the configuration sets, and where", describe, config); }
+Verb configVerb() { return makeVerb<ConfigOptions>("config", "show what the configuration sets, and where", describe, config); }
 
 } // namespace pinfold

@@ -21,9 +21,9 @@ namespace {
 using doctor::FindingState;
 
 /// Prints "waiting for PROGRAM" on a terminal if the answer of a program takes longer than half a second.
-class Progress {
+class DoctorProgress {
 public:
-    Progress()
+    DoctorProgress()
         : thread_(::isatty(STDERR_FILENO) == 1 ? std::jthread([this](const std::stop_token& stop) { watch(stop); })
                                                : std::jthread()) {}
 
@@ -55,22 +55,22 @@ private:
     std::jthread thread_;
 };
 
-struct Options {
+struct DoctorOptions {
     bool problems = false;
     bool metrics = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(DoctorOptions& options) {
     return {{.name = "--problems", .help = "show only warnings and failures", .set = into(options.problems)},
             {.name = "--metrics",
              .help = "also write figures for node_exporter to pinfold-doctor.prom, beside the file metrics.textfile",
              .set = into(options.metrics)}};
 }
 
-ExitStatus examineNode(const VerbContext& context, const Options& options) {
+ExitStatus examineNode(const VerbContext& context, const DoctorOptions& options) {
     doctor::Host host;
     {
-        Progress progress;
+        DoctorProgress progress;
         host = lookAtHost([&progress](const char* whom) { progress.asking(whom); });
     }
     const auto findings = doctor::examine(host);
@@ -87,6 +87,8 @@ ExitStatus examineNode(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb doctorVerb() { return makeVerb("doctor", "check this node, and say how to fix what is wrong", describe, examineNode); }
+Verb doctorVerb() {
+    return makeVerb<DoctorOptions>("doctor", "check this node, and say how to fix what is wrong", describe, examineNode);
+}
 
 } // namespace pinfold

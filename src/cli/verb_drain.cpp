@@ -25,19 +25,19 @@ namespace {
 constexpr std::size_t kMostKeys = 20; // the maximum number of job keys that an error message lists
 
 /// Shows the progress of the drain on one line of the terminal. Each new progress text replaces the earlier text on the line. If
-/// standard error is not a terminal, Progress shows nothing.
-class Progress {
+/// standard error is not a terminal, DrainProgress shows nothing.
+class DrainProgress {
 public:
-    Progress() {
+    DrainProgress() {
         const char* term = std::getenv("TERM");
         winsize size{};
         if (::isatty(STDERR_FILENO) == 1 && term && std::string_view(term) != "dumb" &&
             ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
             width_ = size.ws_col > 0 ? size.ws_col : 80;
     }
-    ~Progress() { show({}); }
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
+    ~DrainProgress() { show({}); }
+    DrainProgress(const DrainProgress&) = delete;
+    DrainProgress& operator=(const DrainProgress&) = delete;
 
     void show(const std::string& text) const {
         if (width_ > 0)
@@ -91,7 +91,7 @@ Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<Job
 
 ExitStatus waitUntilEmpty(const Countdown& countdown) {
     std::optional<JobsWatch> watch;
-    const Progress progress;
+    const DrainProgress progress;
     while (true) {
         const auto seen = retryWhileAway<Seen>(look);
         if (!seen)
@@ -132,7 +132,7 @@ struct DrainOptions {
     std::optional<Microseconds> timeout;
 };
 
-OptionSet describeDrain(DrainOptions& options) {
+OptionSet describe(DrainOptions& options) {
     return {{.name = "--reason",
              .value = "TEXT",
              .help = "the reason of the drain, a text of at most 500 bytes",
@@ -161,7 +161,7 @@ struct UndrainOptions {
     bool dryRun = false;
 };
 
-OptionSet describeUndrain(UndrainOptions& options) { return {dryRunOption(options.dryRun)}; }
+OptionSet describe(UndrainOptions& options) { return {dryRunOption(options.dryRun)}; }
 
 ExitStatus undrain(const VerbContext& context, const UndrainOptions& options) {
     if (options.dryRun) {
@@ -175,8 +175,8 @@ ExitStatus undrain(const VerbContext& context, const UndrainOptions& options) {
 
 } // namespace
 
-Verb drainVerb() { return makeVerb("drain", "take no new jobs until `pinfold undrain`", describeDrain, drain); }
+Verb drainVerb() { return makeVerb<DrainOptions>("drain", "take no new jobs until `pinfold undrain`", describe, drain); }
 
-Verb undrainVerb() { return makeVerb("undrain", "take new jobs again: end the drain", describeUndrain, undrain); }
+Verb undrainVerb() { return makeVerb<UndrainOptions>("undrain", "take new jobs again: end the drain", describe, undrain); }
 
 } // namespace pinfold

@@ -9,13 +9,13 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct EndOptions {
     std::string job;
     ExitState exit;
     Microseconds timeout = kDefaultTimeout;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(EndOptions& options) {
     return {jobArgument(options.job),
             {.name = "--exit-status",
              .value = "N",
@@ -32,7 +32,7 @@ OptionSet describe(Options& options) {
              .set = into(options.timeout, parseDuration)}};
 }
 
-ExitStatus end(const VerbContext& context, const Options& options) {
+ExitStatus end(const VerbContext& context, const EndOptions& options) {
     const auto key = keyOf(options.job);
     if (!key)
         return fail(key.error());
@@ -43,6 +43,6 @@ ExitStatus end(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb endVerb() { return makeVerb("end", "end a job: stop its processes, wait until it is over", describe, end); }
+Verb endVerb() { return makeVerb<EndOptions>("end", "end a job: stop its processes, wait until it is over", describe, end); }
 
 } // namespace pinfold

@@ -8,13 +8,13 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct EventsOptions {
     bool json = false;
 };
 
 /// `pinfold events` always prints one document per line. `pinfold events` accepts --json=lines in place of --json, because
 /// `pinfold history` has the option --json=lines.
-OptionSet describe(Options& options) {
+OptionSet describe(EventsOptions& options) {
     return {{.name = "--json",
              .value = "FORM",
              .help = "print one JSON document per line",
@@ -23,7 +23,7 @@ OptionSet describe(Options& options) {
              .words = {"lines"}}};
 }
 
-ExitStatus events(const VerbContext& context, const Options& options) {
+ExitStatus events(const VerbContext& context, const EventsOptions& options) {
     auto watch = EventsWatch::connect();
     if (!watch)
         return fail(watch.error());
@@ -40,6 +40,8 @@ ExitStatus events(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb eventsVerb() { return makeVerb("events", "print events of jobs as they happen, until interrupted", describe, events); }
+Verb eventsVerb() {
+    return makeVerb<EventsOptions>("events", "print events of jobs as they happen, until interrupted", describe, events);
+}
 
 } // namespace pinfold

@@ -16,9 +16,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint32_t kMostReceipts = 10'000;
+constexpr std::uint32_t kMostListed = 10'000;
 
-struct Options {
+struct HistoryOptions {
     std::optional<std::string> since;
     std::optional<std::string> until;
     std::optional<std::string> user;
@@ -44,7 +44,7 @@ Result<std::string> parseScheduler(const std::string& text) {
                  fmt::format("'{}' is not a scheduler name: use lower case letters and digits", printable(text, 100))};
 }
 
-OptionSet describe(Options& options) {
+OptionSet describe(HistoryOptions& options) {
     return {{.name = "--since",
              .letter = 'S',
              .value = "TIME",
@@ -66,7 +66,7 @@ OptionSet describe(Options& options) {
              .letter = 'n',
              .value = "N",
              .help = "show at most this many receipts (default 100)",
-             .set = into(options.number, numberFrom(1, kMostReceipts))},
+             .set = into(options.number, numberFrom(1, kMostListed))},
             {.name = "--result",
              .value = "RESULT",
              .help = "show only jobs with this result",
@@ -108,7 +108,7 @@ OptionSet describe(Options& options) {
              .words = {"lines"}}};
 }
 
-Result<ReceiptFilter> filterFrom(const Options& options) {
+Result<ReceiptFilter> filterFrom(const HistoryOptions& options) {
     const auto now = RealClock::now();
     ReceiptFilter filter;
     filter.limit = options.number;
@@ -213,7 +213,7 @@ ExitStatus follow(const VerbContext& context, const ReceiptFilter& filter, bool 
     return heard ? follower.over() : fail(heard.error());
 }
 
-ExitStatus history(const VerbContext& context, const Options& options) {
+ExitStatus history(const VerbContext& context, const HistoryOptions& options) {
     const auto filter = filterFrom(options);
     if (!filter)
         return fail(filter.error());
@@ -233,6 +233,6 @@ ExitStatus history(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb historyVerb() { return makeVerb("history", "list receipts of ended jobs, newest first", describe, history); }
+Verb historyVerb() { return makeVerb<HistoryOptions>("history", "list receipts of ended jobs, newest first", describe, history); }
 
 } // namespace pinfold

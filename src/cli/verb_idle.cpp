@@ -17,12 +17,12 @@ namespace {
 constexpr Microseconds kLeastSince = 1s;
 constexpr Microseconds kMostSince = 30 * 24h;
 
-struct Options {
+struct IdleOptions {
     std::optional<Microseconds> since; ///< the value of --since; if unset, the value of idle.since applies
     std::optional<std::string> user;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(IdleOptions& options) {
     return {{.name = "--since",
              .value = "DURATION",
              .help = "judge what the jobs used in the last DURATION, 1s to 30d (default: idle.since of the configuration)",
@@ -84,7 +84,7 @@ void sayWhatIsNotKnown(const std::vector<std::string>& jobs, const std::string& 
                      counted(jobs.size(), one, many).c_str(), jobs.size() == 1 ? "it is" : "they are");
 }
 
-ExitStatus idle(const VerbContext& context, const Options& options) {
+ExitStatus idle(const VerbContext& context, const IdleOptions& options) {
     const auto loaded = loadConfig(ConfigPaths{});
     if (!loaded)
         return fail(loaded.error());
@@ -114,6 +114,8 @@ ExitStatus idle(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb idleVerb() { return makeVerb("idle", "list live jobs that use little of their CPUs or their memory", describe, idle); }
+Verb idleVerb() {
+    return makeVerb<IdleOptions>("idle", "list live jobs that use little of their CPUs or their memory", describe, idle);
+}
 
 } // namespace pinfold

@@ -11,13 +11,13 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct KillOptions {
     std::vector<std::string> jobs;
     int signal = SIGTERM;
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(KillOptions& options) {
     return {jobsArgument(options.jobs),
             {.name = "--signal",
              .letter = 's',
@@ -34,7 +34,7 @@ std::string signalAsOption(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && parseSignal(word.substr(1)) ? "--signal=" + word.substr(1) : word;
 }
 
-ExitStatus killJob(const VerbContext& context, const Options& options, const std::string& key) {
+ExitStatus killJob(const VerbContext& context, const KillOptions& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -46,7 +46,7 @@ ExitStatus killJob(const VerbContext& context, const Options& options, const std
     return sent ? ExitStatus::Ok : fail(sent.error());
 }
 
-ExitStatus kill(const VerbContext& context, const Options& options) {
+ExitStatus kill(const VerbContext& context, const KillOptions& options) {
     return forEachJob(context, options.jobs, {},
                       [&](const VerbContext& one, const std::string& key) { return killJob(one, options, key); });
 }
@@ -54,7 +54,7 @@ ExitStatus kill(const VerbContext& context, const Options& options) {
 } // namespace
 
 Verb killVerb() {
-    auto verb = makeVerb("kill", "send a signal to all processes of jobs", describe, kill);
+    auto verb = makeVerb<KillOptions>("kill", "send a signal to all processes of jobs", describe, kill);
     verb.reword = signalAsOption;
     return verb;
 }

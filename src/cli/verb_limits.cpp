@@ -15,14 +15,14 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct LimitsOptions {
     std::vector<std::string> jobs;
     ResourceLimits limits;
     bool force = false;
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(LimitsOptions& options) {
     OptionSet set{jobsArgument(options.jobs)};
     append(set, limitOptions(options.limits));
     append(set, {{.name = "--force",
@@ -42,7 +42,8 @@ Enforcement enforcementOf(const ManagerClient& client, const std::string& key, c
     return found;
 }
 
-ExitStatus list(const VerbContext& context, const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {
+ExitStatus showLimits(const VerbContext& context, const ManagerClient& client, const std::string& key,
+                      const ResourceLimits& limits) {
     const auto enforcement = enforcementOf(client, key, limits);
     context.terminal.print(context.json
                                ? jsonLimits(key, limits, enforcement)
@@ -66,7 +67,7 @@ ExitStatus sayWhatWouldChange(const VerbContext& context, const std::string& key
     return ExitStatus::Ok;
 }
 
-ExitStatus change(const VerbContext& context, const ManagerClient& client, const std::string& key, const Options& options,
+ExitStatus change(const VerbContext& context, const ManagerClient& client, const std::string& key, const LimitsOptions& options,
                   const ResourceLimits& before) {
     const auto after = client.setLimits(key, options.limits, options.force);
     if (!after)
@@ -78,7 +79,7 @@ ExitStatus change(const VerbContext& context, const ManagerClient& client, const
     return ExitStatus::Ok;
 }
 
-ExitStatus limitsOfJob(const VerbContext& context, const Options& options, const std::string& key) {
+ExitStatus limitsOfJob(const VerbContext& context, const LimitsOptions& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -86,18 +87,18 @@ ExitStatus limitsOfJob(const VerbContext& context, const Options& options, const
     if (!limits)
         return fail(limits.error());
     if (options.limits == ResourceLimits{})
-        return list(context, *client, key, *limits);
+        return showLimits(context, *client, key, *limits);
     return options.dryRun ? sayWhatWouldChange(context, key, options.limits, *limits)
                           : change(context, *client, key, options, *limits);
 }
 
-ExitStatus limits(const VerbContext& context, const Options& options) {
+ExitStatus limits(const VerbContext& context, const LimitsOptions& options) {
     return forEachJob(context, options.jobs, {.pages = true},
                       [&](const VerbContext& one, const std::string& key) { return limitsOfJob(one, options, key); });
 }
 
 } // namespace
 
-Verb limitsVerb() { return makeVerb("limits", "show the limits of live jobs, or change them", describe, limits); }
+Verb limitsVerb() { return makeVerb<LimitsOptions>("limits", "show the limits of live jobs, or change them", describe, limits); }
 
 } // namespace pinfold

@@ -12,14 +12,14 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct ListOptions {
     std::optional<std::string> user;
     std::optional<std::string> state;
     std::vector<std::string> columns;
     std::string sort = "key";
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(ListOptions& options) {
     return {userOption(options.user),
             {.name = "--state",
              .value = "STATE",
@@ -41,7 +41,7 @@ OptionSet describe(Options& options) {
              .words = listColumnNames()}};
 }
 
-Result<void> narrow(std::vector<JobInfo>& jobs, const Options& options) {
+Result<void> narrow(std::vector<JobInfo>& jobs, const ListOptions& options) {
     if (options.user) {
         const auto uid = userId(*options.user);
         if (!uid)
@@ -60,7 +60,7 @@ Result<std::vector<JobDetail>> withoutDetails(const std::vector<JobInfo>& jobs) 
     return details;
 }
 
-ExitStatus list(const VerbContext& context, const Options& options) {
+ExitStatus list(const VerbContext& context, const ListOptions& options) {
     const auto columns = listColumns(options.columns, context.amounts, context.tableStyle());
     const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle());
     // A JSON document has no columns. pinfold needs the details of the jobs only to sort the jobs.
@@ -85,6 +85,6 @@ ExitStatus list(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb listVerb() { return makeVerb("list", "list live jobs", describe, list); }
+Verb listVerb() { return makeVerb<ListOptions>("list", "list live jobs", describe, list); }
 
 } // namespace pinfold

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::uint64_t kLinesBefore = 10; // the number of lines that --follow prints before it waits for new lines
 
-struct Options {
+struct LogsOptions {
     std::string job;
     bool follow = false;
     std::optional<std::uint32_t> lines;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(LogsOptions& options) {
     return {jobArgument(options.job, Offer::AllJobs),
             {.name = "--follow", .letter = 'f', .help = "wait for new messages and show them", .set = into(options.follow)},
             {.name = "--lines",
@@ -77,7 +77,7 @@ Result<void> follow(const VerbContext& context, JournalReader& journal, std::opt
     return done;
 }
 
-ExitStatus logs(const VerbContext& context, const Options& options) {
+ExitStatus logs(const VerbContext& context, const LogsOptions& options) {
     const auto name = keyOf(options.job);
     if (!name)
         return fail(name.error());
@@ -103,6 +103,6 @@ ExitStatus logs(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb logsVerb() { return makeVerb("logs", "show the journal's messages about a job", describe, logs); }
+Verb logsVerb() { return makeVerb<LogsOptions>("logs", "show the journal's messages about a job", describe, logs); }
 
 } // namespace pinfold

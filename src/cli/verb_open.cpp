@@ -30,7 +30,7 @@ Result<int> parseOpenDescriptor(std::string_view text) {
                              printable(text, 50))};
 }
 
-struct Options {
+struct OpenOptions {
     std::string job;
     std::string user;
     std::optional<std::uint64_t> slots;
@@ -46,7 +46,7 @@ struct Options {
     std::optional<int> output;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(OpenOptions& options) {
     OptionSet set{
         jobArgument(options.job, Offer::Nothing),
         {.name = "--uid",
@@ -96,7 +96,7 @@ Result<void> endFormerRun(const std::string& key) {
 
 /// Moves the processes into the job. adoptInto() skips a process that is already in the job, so retryWhileAway() can safely
 /// repeat the call.
-Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
+Result<void> adoptInto(const ManagerClient& client, const OpenOptions& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));
     if (processes.empty())
@@ -120,7 +120,7 @@ ExitStatus printOpened(const VerbContext& context, const std::string& key, const
     return ExitStatus::Ok;
 }
 
-ExitStatus open(const VerbContext& context, const Options& options) {
+ExitStatus open(const VerbContext& context, const OpenOptions& options) {
     const auto uid = userId(options.user);
     if (!uid)
         return fail(uid.error());
@@ -156,6 +156,6 @@ ExitStatus open(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb openVerb() { return makeVerb("open", "create a job that has no process yet", describe, open); }
+Verb openVerb() { return makeVerb<OpenOptions>("open", "create a job that has no process yet", describe, open); }
 
 } // namespace pinfold

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kUsualWidth = 80;
 
-struct Options {
+struct PlotOptions {
     std::vector<std::string> jobs;
 };
 
-OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer::AllJobs)}; }
+OptionSet describe(PlotOptions& options) { return {jobsArgument(options.jobs, Offer::AllJobs)}; }
 
 ChartLimits limitsIn(const Receipt& receipt) { return chartLimits(receipt.limits, receipt.slots); }
 
@@ -95,12 +95,12 @@ ExitStatus plotJob(const VerbContext& context, const std::string& key) {
     return *archive && !isLiveHere(key) ? plotFromArchive(context, key) : plotOnNode(context, key);
 }
 
-ExitStatus plot(const VerbContext& context, const Options& options) {
+ExitStatus plot(const VerbContext& context, const PlotOptions& options) {
     return forEachJob(context, options.jobs, {.pages = true}, plotJob);
 }
 
 } // namespace
 
-Verb plotVerb() { return makeVerb("plot", "draw what jobs used over time", describe, plot); }
+Verb plotVerb() { return makeVerb<PlotOptions>("plot", "draw what jobs used over time", describe, plot); }
 
 } // namespace pinfold

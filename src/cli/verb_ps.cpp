@@ -7,11 +7,11 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct PsOptions {
     std::vector<std::string> jobs;
 };
 
-OptionSet describe(Options& options) { return {jobsArgument(options.jobs)}; }
+OptionSet describe(PsOptions& options) { return {jobsArgument(options.jobs)}; }
 
 ExitStatus processesOf(const VerbContext& context, const std::string& key) {
     const auto client = ManagerClient::connect();
@@ -25,12 +25,12 @@ ExitStatus processesOf(const VerbContext& context, const std::string& key) {
     return ExitStatus::Ok;
 }
 
-ExitStatus ps(const VerbContext& context, const Options& options) {
+ExitStatus ps(const VerbContext& context, const PsOptions& options) {
     return forEachJob(context, options.jobs, {.pages = true}, processesOf);
 }
 
 } // namespace
 
-Verb psVerb() { return makeVerb("ps", "list the processes of live jobs", describe, ps); }
+Verb psVerb() { return makeVerb<PsOptions>("ps", "list the processes of live jobs", describe, ps); }
 
 } // namespace pinfold

@@ -9,11 +9,11 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct ReconcileOptions {
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) { return {dryRunOption(options.dryRun)}; }
+OptionSet describe(ReconcileOptions& options) { return {dryRunOption(options.dryRun)}; }
 
 std::string inWords(const Reconciliation& found) {
     std::string lines;
@@ -30,7 +30,7 @@ std::string inWords(const Reconciliation& found) {
     return fmt::format("{}{} put in order, {} left alone\n", lines, all - left, left);
 }
 
-ExitStatus reconcile(const VerbContext& context, const Options& options) {
+ExitStatus reconcile(const VerbContext& context, const ReconcileOptions& options) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -46,6 +46,8 @@ ExitStatus reconcile(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb reconcileVerb() { return makeVerb("reconcile", "repair units, cgroups and records after a crash", describe, reconcile); }
+Verb reconcileVerb() {
+    return makeVerb<ReconcileOptions>("reconcile", "repair units, cgroups and records after a crash", describe, reconcile);
+}
 
 } // namespace pinfold

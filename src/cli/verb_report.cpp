@@ -20,11 +20,11 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint32_t kMostReceipts = 10'000;
+constexpr std::uint32_t kMostReported = 10'000;
 constexpr auto kSiteDays = 7 * 24h;
 constexpr std::size_t kWidth = 80;
 
-struct Options {
+struct ReportOptions {
     std::vector<std::string> jobs; ///< without `jobs` and `site`, the report lists the jobs that match the other options
     std::string file;              ///< if `file` is empty, pinfold prints the report
     std::optional<std::string> since;
@@ -33,7 +33,7 @@ struct Options {
     bool site = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(ReportOptions& options) {
     auto jobs = jobsArgument(options.jobs, Offer::EndedJobs);
     jobs.help = "the jobs' keys (default: a list of all jobs that match the options)";
     jobs.required = false;
@@ -91,8 +91,8 @@ Result<void> readTime(const std::optional<std::string>& text, std::optional<Real
     return {};
 }
 
-Result<std::string> reportOnMatches(const Options& options) {
-    ReceiptFilter filter{.limit = kMostReceipts};
+Result<std::string> reportOnMatches(const ReportOptions& options) {
+    ReceiptFilter filter{.limit = kMostReported};
     if (options.user) {
         const auto uid = userId(*options.user);
         if (!uid)
@@ -106,13 +106,13 @@ Result<std::string> reportOnMatches(const Options& options) {
     auto receipts = findReceipts(filter);
     if (!receipts)
         return receipts.error();
-    if (receipts->size() == kMostReceipts)
+    if (receipts->size() == kMostReported)
         std::fprintf(stderr, "pinfold: the report has at most %u jobs, so older jobs may be missing; use --since or --user\n",
-                     kMostReceipts);
+                     kMostReported);
     return htmlList(*std::move(receipts), userName);
 }
 
-Result<std::string> reportOnSite(const Options& options) {
+Result<std::string> reportOnSite(const ReportOptions& options) {
     std::optional<RealTime> until = RealClock::now();
     if (auto read = readTime(options.until, until); !read)
         return read.error();
@@ -129,7 +129,7 @@ Result<std::string> reportOnSite(const Options& options) {
     return htmlSiteReport(*tables, *since, *until);
 }
 
-Result<std::string> report(const Options& options) {
+Result<std::string> report(const ReportOptions& options) {
     if (options.site)
         return reportOnSite(options);
     return options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
@@ -148,7 +148,7 @@ Result<void> writeReport(const std::filesystem::path& file, const std::string& t
     return replaceFile(file, text, 0600); // the mode is 0600, because command lines in receipts can contain secrets
 }
 
-ExitStatus runReport(const VerbContext& context, const Options& options) {
+ExitStatus runReport(const VerbContext& context, const ReportOptions& options) {
     const auto text = report(options);
     if (!text)
         return fail(text.error());
@@ -163,6 +163,8 @@ ExitStatus runReport(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb reportVerb() { return makeVerb("report", "write an HTML page about jobs that are over", describe, runReport); }
+Verb reportVerb() {
+    return makeVerb<ReportOptions>("report", "write an HTML page about jobs that are over", describe, runReport);
+}
 
 } // namespace pinfold

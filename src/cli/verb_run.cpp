@@ -48,12 +48,12 @@ std::string unitText(const std::string& unit, const std::vector<UnitProperty>& p
     return out;
 }
 
-struct Options : JobOptions {
+struct RunOptions : JobOptions {
     bool dryRun = false;
     std::vector<std::string> command;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(RunOptions& options) {
     OptionSet set{{.name = "COMMAND",
                    .help = "the command and its arguments, after --",
                    .set = into(options.command),
@@ -65,7 +65,7 @@ OptionSet describe(Options& options) {
 }
 
 /// Does the work of `pinfold run --dry-run`.
-ExitStatus run(const VerbContext& context, const Options& options) {
+ExitStatus run(const VerbContext& context, const RunOptions& options) {
     // Without --dry-run, pinfold calls run() only if an option stands before `run`. In all other cases without --dry-run,
     // pinfold-run has replaced pinfold.
     if (!options.dryRun)
@@ -93,6 +93,6 @@ ExitStatus run(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb runVerb() { return makeVerb("run", "run a command as a job; see pinfold-run(1)", describe, run); }
+Verb runVerb() { return makeVerb<RunOptions>("run", "run a command as a job; see pinfold-run(1)", describe, run); }
 
 } // namespace pinfold

@@ -12,13 +12,13 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct ShowOptions {
     std::vector<std::string> jobs;
     std::vector<std::string> properties;
     bool valueOnly = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(ShowOptions& options) {
     return {jobsArgument(options.jobs, Offer::AllJobs),
             {.name = "--property",
              .letter = 'p',
@@ -33,7 +33,7 @@ OptionSet describe(Options& options) {
 
 /// Returns the lines of the properties that the user selected. A live job and a job that is over have different properties. If
 /// the job does not have a property, the line of the property has no value.
-std::string linesOf(const Properties& properties, const Options& options) {
+std::string linesOf(const Properties& properties, const ShowOptions& options) {
     std::string lines;
     const auto add = [&](const std::string& name, const std::string& value) {
         lines += (options.valueOnly ? "" : name + "=") + value + "\n";
@@ -48,12 +48,12 @@ std::string linesOf(const Properties& properties, const Options& options) {
     return lines;
 }
 
-ExitStatus showLive(const VerbContext& context, const Options& options, const JobDetail& detail) {
+ExitStatus showLive(const VerbContext& context, const ShowOptions& options, const JobDetail& detail) {
     context.terminal.print(context.json ? jsonJob(detail) : linesOf(propertiesOf(detail, userName(detail.job.uid)), options));
     return ExitStatus::Ok;
 }
 
-ExitStatus showEnded(const VerbContext& context, const Options& options, const HostsOfJob& job) {
+ExitStatus showEnded(const VerbContext& context, const ShowOptions& options, const HostsOfJob& job) {
     std::vector<Receipt> receipts;
     for (const auto& host : job.hosts)
         receipts.insert(receipts.end(), host.receipts.begin(), host.receipts.end());
@@ -72,7 +72,7 @@ bool needsNoDaemon() {
     return archive && *archive;
 }
 
-ExitStatus showJob(const VerbContext& context, const Options& options, const std::string& key) {
+ExitStatus showJob(const VerbContext& context, const ShowOptions& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     const auto detail = client ? askDetail(*client, key) : Result<JobDetail>(client.error());
     if (detail)
@@ -86,13 +86,13 @@ ExitStatus showJob(const VerbContext& context, const Options& options, const std
     return showEnded(context, options, hostsOfJob(*std::move(receipts)));
 }
 
-ExitStatus show(const VerbContext& context, const Options& options) {
+ExitStatus show(const VerbContext& context, const ShowOptions& options) {
     return forEachJob(context, options.jobs, {.pages = true},
                       [&](const VerbContext& one, const std::string& key) { return showJob(one, options, key); });
 }
 
 } // namespace
 
-Verb showVerb() { return makeVerb("show", "show a job as name=value lines", describe, show); }
+Verb showVerb() { return makeVerb<ShowOptions>("show", "show a job as name=value lines", describe, show); }
 
 } // namespace pinfold

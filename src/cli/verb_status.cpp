@@ -16,12 +16,12 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct StatusOptions {
     std::vector<std::string> jobs; ///< the jobs on the command line; if `jobs` is empty, `pinfold status` describes the node
     bool withJobs = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(StatusOptions& options) {
     auto jobs = jobsArgument(options.jobs, Offer::AllJobs);
     jobs.help = "the jobs' keys, or ids of processes of the jobs (default: the node)";
     jobs.required = false;
@@ -113,7 +113,7 @@ ExitStatus jobStatus(const VerbContext& context, std::string key) {
     return receipt ? endedStatus(context, *receipt) : fail(receipt.error());
 }
 
-ExitStatus status(const VerbContext& context, const Options& options) {
+ExitStatus status(const VerbContext& context, const StatusOptions& options) {
     if (options.jobs.empty())
         return nodeStatus(context, options.withJobs);
     return forEachJob(context, options.jobs, {.pages = true, .orProcess = true}, jobStatus);
@@ -121,6 +121,8 @@ ExitStatus status(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb statusVerb() { return makeVerb("status", "show the node, or jobs by key or by a process's id", describe, status); }
+Verb statusVerb() {
+    return makeVerb<StatusOptions>("status", "show the node, or jobs by key or by a process's id", describe, status);
+}
 
 } // namespace pinfold

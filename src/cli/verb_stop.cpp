@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct StopOptions {
     std::vector<std::string> jobs; ///< the jobs on the command line; empty if `user` is set
     std::optional<std::string> user;
     std::optional<Microseconds> grace;
@@ -20,7 +20,7 @@ struct Options {
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(StopOptions& options) {
     auto jobs = jobsArgument(options.jobs);
     jobs.required = false;
     auto user = userOption(options.user);
@@ -41,7 +41,9 @@ OptionSet describe(Options& options) {
 }
 
 /// If the user passed --user, and a job ends before pinfold can stop the job, pinfold reports no error.
-bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
+bool hasEndedMeanwhile(const Error& error, const StopOptions& options) {
+    return options.user && error.code == ErrorCode::NoSuchJob;
+}
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
     return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
@@ -64,7 +66,7 @@ Result<std::vector<std::string>> jobsOf(const std::string& user) {
     return keys;
 }
 
-ExitStatus stopJob(const VerbContext& context, const Options& options, const std::string& key) {
+ExitStatus stopJob(const VerbContext& context, const StopOptions& options, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -84,7 +86,7 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     return ExitStatus::Ok;
 }
 
-ExitStatus waitFor(const VerbContext& context, const Options& options, const std::vector<std::string>& jobs) {
+ExitStatus waitFor(const VerbContext& context, const StopOptions& options, const std::vector<std::string>& jobs) {
     const SharedTimeout timeout(options.timeout, jobs.size());
     return forEachJob(context, jobs, {.several = true}, [&](const VerbContext&, const std::string& key) {
         const auto left = *timeout.left();
@@ -95,7 +97,7 @@ ExitStatus waitFor(const VerbContext& context, const Options& options, const std
 
 /// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. pinfoldd gets all requests before the first
 /// wait begins, so the grace times of the jobs run at the same time.
-ExitStatus stop(const VerbContext& context, const Options& options) {
+ExitStatus stop(const VerbContext& context, const StopOptions& options) {
     if (options.jobs.empty() && !options.user)
         return fail({ErrorCode::InvalidArgument, "name a job, or use --user"});
     const auto jobs = options.user ? jobsOf(*options.user) : options.jobs;
@@ -117,6 +119,6 @@ ExitStatus stop(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb stopVerb() { return makeVerb("stop", "end jobs: SIGTERM, then SIGKILL after the grace time", describe, stop); }
+Verb stopVerb() { return makeVerb<StopOptions>("stop", "end jobs: SIGTERM, then SIGKILL after the grace time", describe, stop); }
 
 } // namespace pinfold

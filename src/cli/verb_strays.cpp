@@ -146,6 +146,8 @@ ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
 
 } // namespace
 
-Verb straysVerb() { return makeVerb("strays", "list users' processes that belong to no job", straysOptions, strays); }
+Verb straysVerb() {
+    return makeVerb<StraysOptions>("strays", "list users' processes that belong to no job", straysOptions, strays);
+}
 
 } // namespace pinfold

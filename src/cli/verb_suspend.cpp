@@ -8,16 +8,16 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct SuspendOptions {
     std::vector<std::string> jobs;
     bool dryRun = false;
 };
 
-OptionSet describe(Options& options) { return {jobsArgument(options.jobs), dryRunOption(options.dryRun)}; }
+OptionSet describe(SuspendOptions& options) { return {jobsArgument(options.jobs), dryRunOption(options.dryRun)}; }
 
 using Call = Result<void> (ManagerClient::*)(const std::string&) const;
 
-ExitStatus ask(const VerbContext& context, const Options& options, Call call, const std::string& what) {
+ExitStatus ask(const VerbContext& context, const SuspendOptions& options, Call call, const std::string& what) {
     return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
         const auto client = ManagerClient::connect();
         if (!client)
@@ -30,18 +30,18 @@ ExitStatus ask(const VerbContext& context, const Options& options, Call call, co
     });
 }
 
-ExitStatus suspend(const VerbContext& context, const Options& options) {
+ExitStatus suspend(const VerbContext& context, const SuspendOptions& options) {
     return ask(context, options, &ManagerClient::suspend, "freeze");
 }
 
-ExitStatus resume(const VerbContext& context, const Options& options) {
+ExitStatus resume(const VerbContext& context, const SuspendOptions& options) {
     return ask(context, options, &ManagerClient::resume, "thaw");
 }
 
 } // namespace
 
-Verb suspendVerb() { return makeVerb("suspend", "freeze all processes of jobs", describe, suspend); }
+Verb suspendVerb() { return makeVerb<SuspendOptions>("suspend", "freeze all processes of jobs", describe, suspend); }
 
-Verb resumeVerb() { return makeVerb("resume", "let the processes of suspended jobs continue", describe, resume); }
+Verb resumeVerb() { return makeVerb<SuspendOptions>("resume", "let the processes of suspended jobs continue", describe, resume); }
 
 } // namespace pinfold

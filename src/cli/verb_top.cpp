@@ -24,7 +24,7 @@ constexpr Microseconds kLeastDelay = 100ms;
 constexpr Microseconds kMostDelay = 1h;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
-struct Options {
+struct TopOptions {
     std::string sort = "cpu"; ///< the name of the column for sorting, one of sortNames()
     std::optional<std::string> user;
     bool batch = false;
@@ -32,7 +32,7 @@ struct Options {
     Microseconds delay = 1s;      ///< the time between two updates, from kLeastDelay to kMostDelay
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(TopOptions& options) {
     return {{.name = "--sort",
              .letter = 's',
              .value = "COLUMN",
@@ -87,7 +87,7 @@ void sleepFor(Microseconds time) {
     ::nanosleep(&spec, nullptr);
 }
 
-ExitStatus batch(const VerbContext& context, const Options& options, TopSource& source, const TopStyle& style) {
+ExitStatus batch(const VerbContext& context, const TopOptions& options, TopSource& source, const TopStyle& style) {
     TopSample before;
     Pace pace(options.delay);
     for (std::uint64_t i = 0; i < options.iterations || options.iterations == 0; ++i) {
@@ -122,7 +122,7 @@ public:
             historyOf_ = [this](const TopRow& row) { return histories_.of(row, Clock::now()); };
     }
 
-    void run(const Options& options) {
+    void run(const TopOptions& options) {
         Pace pace(options.delay);
         for (std::uint64_t i = 1;; ++i) {
             draw();
@@ -174,7 +174,7 @@ private:
     TopScreen screen_;
 };
 
-ExitStatus top(const VerbContext& context, const Options& options) {
+ExitStatus top(const VerbContext& context, const TopOptions& options) {
     std::optional<uid_t> uid;
     if (options.user) {
         const auto user = userId(*options.user);
@@ -196,6 +196,6 @@ ExitStatus top(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb topVerb() { return makeVerb("top", "show live jobs and what they use; update the list", describe, top); }
+Verb topVerb() { return makeVerb<TopOptions>("top", "show live jobs and what they use; update the list", describe, top); }
 
 } // namespace pinfold

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Microseconds kLeastAgeWithoutUnit = 1h;
 
-struct Options {
+struct VacuumOptions {
     std::optional<Microseconds> maxAge;
     std::optional<std::uint64_t> maxSize; ///< the new maximum size of the history, in bytes
     bool dryRun = false;
@@ -27,7 +27,7 @@ Result<Microseconds> ageWithUnit(const std::string& text) {
     return age;
 }
 
-OptionSet describe(Options& options) {
+OptionSet describe(VacuumOptions& options) {
     return {{.name = "--max-age",
              .value = "TIME",
              .help = "remove receipts that are older than this (default: as configured)",
@@ -48,7 +48,7 @@ std::string inWords(const Vacuumed& done, bool dryRun, const Amounts& amounts) {
     return fmt::format("{} removed; the remaining receipts take {}\n", receipts, left);
 }
 
-ExitStatus vacuum(const VerbContext& context, const Options& options) {
+ExitStatus vacuum(const VerbContext& context, const VacuumOptions& options) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -62,6 +62,6 @@ ExitStatus vacuum(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb vacuumVerb() { return makeVerb("vacuum", "remove the oldest receipts", describe, vacuum); }
+Verb vacuumVerb() { return makeVerb<VacuumOptions>("vacuum", "remove the oldest receipts", describe, vacuum); }
 
 } // namespace pinfold

@@ -8,12 +8,12 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct WaitOptions {
     std::vector<std::string> jobs;
     std::optional<Microseconds> timeout;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(WaitOptions& options) {
     return {jobsArgument(options.jobs, Offer::AllJobs),
             {.name = "--timeout",
              .value = "TIME",
@@ -21,7 +21,7 @@ OptionSet describe(Options& options) {
              .set = into(options.timeout, parseDuration)}};
 }
 
-ExitStatus wait(const VerbContext& context, const Options& options) {
+ExitStatus wait(const VerbContext& context, const WaitOptions& options) {
     const SharedTimeout timeout(options.timeout, options.jobs.size());
     return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
         const auto left = timeout.left().value_or(kForever);
@@ -32,6 +32,6 @@ ExitStatus wait(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb waitVerb() { return makeVerb("wait", "wait until jobs are over", describe, wait); }
+Verb waitVerb() { return makeVerb<WaitOptions>("wait", "wait until jobs are over", describe, wait); }
 
 } // namespace pinfold

@@ -15,12 +15,12 @@
 namespace pinfold {
 namespace {
 
-struct Options {
+struct WhyOptions {
     std::vector<std::string> jobs;
     bool hosts = false;
 };
 
-OptionSet describe(Options& options) {
+OptionSet describe(WhyOptions& options) {
     return {jobsArgument(options.jobs, Offer::AllJobs),
             {.name = "--hosts", .help = "show a table with one line for each host of the job", .set = into(options.hosts)}};
 }
@@ -35,7 +35,7 @@ std::string pageOn(const VerbContext& context, const HostsOfJob& job, const std:
            fmt::format("\n`pinfold why --hosts {}` shows each host.\n", key);
 }
 
-ExitStatus explain(const VerbContext& context, const Options& options, const std::string& key) {
+ExitStatus explain(const VerbContext& context, const WhyOptions& options, const std::string& key) {
     if (isLiveHere(key)) {
         if (context.json)
             context.terminal.print(jsonNotOver(key));
@@ -58,13 +58,13 @@ ExitStatus explain(const VerbContext& context, const Options& options, const std
     return ExitStatus::Ok;
 }
 
-ExitStatus why(const VerbContext& context, const Options& options) {
+ExitStatus why(const VerbContext& context, const WhyOptions& options) {
     return forEachJob(context, options.jobs, {.pages = true},
                       [&options](const VerbContext& each, const std::string& key) { return explain(each, options, key); });
 }
 
 } // namespace
 
-Verb whyVerb() { return makeVerb("why", "explain how a job ended, what it used and left behind", describe, why); }
+Verb whyVerb() { return makeVerb<WhyOptions>("why", "explain how a job ended, what it used and left behind", describe, why); }
 
 } // namespace pinfold
