@@ -27,7 +27,7 @@ Assembly::Assembly(CoreContext& context)
     context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
     context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
     context.systemd.onReloaded = [this] { lookAtAll(); };
-    context.systemd.onShutdown = [this] { shutdown.begin(); };
+    context.systemd.onShutdown = [this](BootTime since) { shutdown.begin(since); };
     closer.onForgotten = [this] { shutdown.jobIsOver(); };
 }
 

@@ -93,9 +93,13 @@ struct SdbusSystemdManager::Impl {
                                          "interface='org.freedesktop.oom1.Manager',member='Killed'",
                                          guarded(&Impl::killedByOomd)));
         proxy->callMethod(dbus::makeCall(*proxy, kSystemdInterface, "Subscribe"));
-        shutdown.emplace(ShutdownWatch::Parts{connection, *proxy, calls, loop}, [this] {
+        matches.push_back(dbus::addMatch(connection,
+                                         "type='signal',sender='org.freedesktop.login1',path='/org/freedesktop/login1',"
+                                         "interface='org.freedesktop.login1.Manager',member='PrepareForShutdown'",
+                                         guarded(&Impl::preparingForShutdown)));
+        shutdown.emplace(ShutdownWatch::Parts{connection, *proxy, loop}, [this](BootTime since) {
             if (owner.onShutdown)
-                owner.onShutdown();
+                owner.onShutdown(since);
         });
         version = versionNumber(proxy->getProperty("Version").onInterface(kSystemdInterface).get<std::string>());
     }
@@ -219,6 +223,12 @@ struct SdbusSystemdManager::Impl {
         message >> path;
         if (owner.onOomdKill)
             owner.onOomdKill(path);
+    }
+
+    void preparingForShutdown(sdbus::Message& message) {
+        bool begins = false;
+        message >> begins;
+        shutdown->announce(begins);
     }
 
     void reloadingChanged(sdbus::Message& message) {

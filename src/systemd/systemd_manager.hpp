@@ -105,7 +105,7 @@ public:
 
     /// Asks PID 1 whether a shutdown of the system has begun. After PID 1's answer, SystemdManager calls `done`, whatever the
     /// answer is. If there is a shutdown, SystemdManager calls onShutdown before `done`. If no answer comes, SystemdManager
-    /// calls `done` after 10 s.
+    /// calls `done` after 10 s. If logind has announced a shutdown, SystemdManager waits up to 5 minutes for the answer.
     virtual void askShutdown(std::function<void()> done) = 0;
 
     /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".
@@ -123,8 +123,9 @@ public:
     /// should check once whether the units of all jobs still exist.
     std::function<void()> onReloaded;
     /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. When SystemdManager calls
-    /// onShutdown, PID 1 has begun to stop all units, or will soon begin.
-    std::function<void()> onShutdown;
+    /// onShutdown, PID 1 has begun to stop all units, or will soon begin. The argument `since` is the time at which logind has
+    /// announced the shutdown. If logind has not announced the shutdown, `since` is the time of the call.
+    std::function<void(BootTime since)> onShutdown;
 };
 
 } // namespace pinfold

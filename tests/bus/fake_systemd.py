@@ -188,6 +188,7 @@ class FakeSystemd(dbus.service.Object):
         self.hold, self.held = False, []
         self.hold_ends, self.held_ends = False, []
         self.hold_freezes = False
+        self.hold_states, self.held_states = False, []
         self.calls = []
 
     # The following methods are for the tests.
@@ -237,6 +238,13 @@ class FakeSystemd(dbus.service.Object):
     def HoldFreezes(self, hold):
         """If `hold` is true, requests to freeze a unit get no answer, as if a process waited in the kernel."""
         self.hold_freezes = bool(hold)
+
+    @dbus.service.method(CONTROL, in_signature="b")
+    def HoldStates(self, hold):
+        """After HoldStates(True), questions about the system's state get no answer until HoldStates(False)."""
+        self.hold_states = bool(hold)
+        while self.held_states and not hold:
+            self.held_states.pop()(self.state)
 
     @dbus.service.method(CONTROL, out_signature="u")
     def Held(self):
@@ -382,10 +390,15 @@ class FakeSystemd(dbus.service.Object):
         self.calls.append(f"kill {name} {number}")
         self.node.kill(path_of(name), int(number))
 
-    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v")
-    def Get(self, interface, name):
+    @dbus.service.method("org.freedesktop.DBus.Properties", in_signature="ss", out_signature="v", async_callbacks=("reply", "_error"))
+    def Get(self, interface, name, reply, _error):
         assert interface == MANAGER
-        return {"Version": "252.39-1~deb12u1", "SystemState": self.state}[str(name)]
+        if name == "Version":
+            reply("252.39-1~deb12u1")
+        elif self.hold_states:
+            self.held_states.append(reply)
+        else:
+            reply(self.state)
 
     @dbus.service.method(MANAGER, in_signature="sba(sv)")
     def SetUnitProperties(self, name, runtime, properties):

@@ -2,8 +2,10 @@
 """Tests pinfoldd after PID 1 has announced a shutdown of the system."""
 
 import signal
+import time
 
 import dbus
+import dbus.lowlevel
 import pytest
 
 from conftest import pidfd, wait_until
@@ -59,3 +61,48 @@ def test_a_shutdown_that_began_before_pinfoldd_is_noticed(world):
     world.systemd.Shutdown("stopping")
     world.daemon = world.start_daemon()
     assert refusal(world, "sge.1", world.process())[0] == "org.pinfold1.Error.Draining"
+
+
+@pytest.fixture
+def logind(world):
+    """Returns a function that announces a shutdown, or cancels it, in the name of systemd-logind."""
+    bus = dbus.bus.BusConnection(world.address)
+    bus.request_name("org.freedesktop.login1")
+
+    def announce(begins):
+        message = dbus.lowlevel.SignalMessage("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForShutdown")
+        message.append(begins, signature="b")
+        bus.send_message(message)
+        bus.flush()
+
+    return announce
+
+
+def killed_while_pid_1_is_busy(world):
+    """Kills a job while PID 1 does not say whether it stops the system. Returns when pinfoldd has waited for PID 1 for longer than 10 s, the time for
+    which pinfoldd waits at the end of a job without an announcement of logind."""
+    job = world.process()
+    world.create("sge.1", job)
+    world.systemd.HoldStates(True)
+    job.terminate()
+    job.wait(30)
+    ended = time.monotonic()
+    wait_until(lambda: time.monotonic() > ended + 12, "the usual time is over")
+
+
+def test_pinfoldd_waits_for_pid_1_when_logind_has_announced_a_shutdown(world, logind):
+    logind(True)
+    killed_while_pid_1_is_busy(world)
+    assert list(world.live()) == ["sge.1"]
+    world.systemd.Shutdown("stopping")
+    world.systemd.HoldStates(False)
+    wait_until(lambda: not world.live(), "the receipt")
+    assert world.manager().GetReceipt("sge.1")["result"] == "node-shutdown"
+
+
+def test_pinfoldd_does_not_wait_longer_when_logind_has_cancelled_the_shutdown(world, logind):
+    logind(True)
+    logind(False)
+    killed_while_pid_1_is_busy(world)
+    assert world.live() == {}
+    assert world.manager().GetReceipt("sge.1")["result"] == "exited"

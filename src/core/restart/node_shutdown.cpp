@@ -26,10 +26,10 @@ bool isUnexplained(JobResult result) {
 
 } // namespace
 
-void NodeShutdown::begin() {
+void NodeShutdown::begin(BootTime since) {
     if (core_.shutdownSince)
         return;
-    core_.shutdownSince = core_.context.loop.bootTime();
+    core_.shutdownSince = since;
     logShutdown(core_.context, core_.registry.all().size());
     const auto jobs = core_.registry.all(); // the list is a copy, because an empty job can end at once and leave the registry
     for (const auto& [key, job] : jobs)

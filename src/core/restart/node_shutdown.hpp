@@ -16,8 +16,9 @@ public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Call begin() when PID 1 has begun to shut the node down. After the call of begin(), pinfoldd takes no new jobs. The
-    /// function begin() begins to end all live jobs with the result JobResult::NodeShutdown.
-    void begin();
+    /// function begin() begins to end all live jobs with the result JobResult::NodeShutdown. `since` is the time at which the
+    /// shutdown was announced.
+    void begin(BootTime since);
     /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. When all jobs have their receipts,
     /// finish() calls `done`. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after 30
     /// s at the latest.

@@ -432,7 +432,7 @@ void FakeNode::forgetCallers() {
 void FakeNode::askShutdown(std::function<void()> done) {
     answers_.push_back(loop_.whenIdle([this, done = std::move(done)] {
         if (shutDown)
-            onShutdown();
+            onShutdown(loop_.bootTime());
         done();
     }));
 }

@@ -169,7 +169,7 @@ TEST_F(ReportTest, isNotWaitedForAtAShutdown) {
     auto script = jobWithScript();
     auto daemon = leftBehind();
     end(script);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     loop.settle();
     EXPECT_TRUE(node.signals.empty()) << "PID 1 does that";
     end(daemon);

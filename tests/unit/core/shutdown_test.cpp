@@ -24,7 +24,7 @@ protected:
         create("sge.1", leader, {}, &supervisor);
         end(leader);
         loop.advance(delay);
-        node.onShutdown();
+        node.onShutdown(loop.bootTime());
         report("sge.1", exit);
         EXPECT_EQ(receipts().size(), 1U);
         return receipts().empty() ? Receipt() : receipts()[0];
@@ -42,7 +42,7 @@ protected:
 TEST_F(ShutdownTest, aLiveJobEndsWithTheNode) {
     auto leader = child();
     create("sge.1", leader);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     EXPECT_TRUE(manager->shuttingDown());
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
     loop.advance(20s);
@@ -58,14 +58,14 @@ TEST_F(ShutdownTest, aLiveJobEndsWithTheNode) {
 TEST_F(ShutdownTest, theWordMayComeTwice) {
     auto leader = child();
     create("sge.1", leader);
-    node.onShutdown();
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
+    node.onShutdown(loop.bootTime());
     stopScope(leader);
     EXPECT_EQ(receipts().size(), 1U);
 }
 
 TEST_F(ShutdownTest, noJobIsTaken) {
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     auto leader = child();
     create("sge.1", leader);
     ASSERT_TRUE(created && !*created);
@@ -78,7 +78,7 @@ TEST_F(ShutdownTest, aJobThatWasBeingStartedEndsToo) {
     auto leader = child();
     node.holdStarts = true;
     create("sge.1", leader);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Creating);
     node.release();
     loop.settle();
@@ -94,7 +94,7 @@ TEST_F(ShutdownTest, aJobWithoutProcessesIsOverAtOnce) {
     request.owner = 1000;
     manager->openJob(root, std::move(request), [](const Result<JobSummary>& opened) { EXPECT_TRUE(opened); });
     loop.settle();
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     loop.settle();
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::NodeShutdown);
@@ -104,7 +104,7 @@ TEST_F(ShutdownTest, anEndThatHadBegunKeepsItsReason) {
     auto leader = child();
     create("sge.1", leader);
     manager->stopJob(root, "sge.1", 60s, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     stopScope(leader);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Stopped);
@@ -147,7 +147,7 @@ TEST_F(ShutdownTest, aSuspendedJobIsThawedAndEnded) {
     manager->suspendJob(root, "sge.1", [](const Result<void>& suspended) { EXPECT_TRUE(suspended); });
     loop.settle();
     ASSERT_EQ(node.frozen.size(), 1U);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     loop.settle();
     EXPECT_TRUE(node.frozen.empty());
     EXPECT_EQ(node.signals.size(), 2U) << "SIGTERM and SIGCONT";
@@ -163,7 +163,7 @@ TEST_F(ShutdownTest, pinfolddStaysUntilTheLastReceipt) {
     auto second = child();
     create("sge.1", first);
     create("sge.2", second);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     stopScope(first);
     finish();
     EXPECT_FALSE(finished());
@@ -173,7 +173,7 @@ TEST_F(ShutdownTest, pinfolddStaysUntilTheLastReceipt) {
 }
 
 TEST_F(ShutdownTest, withoutJobsPinfolddExitsAtOnce) {
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     finish();
     EXPECT_TRUE(finished());
 }
@@ -181,7 +181,7 @@ TEST_F(ShutdownTest, withoutJobsPinfolddExitsAtOnce) {
 TEST_F(ShutdownTest, whatPid1LeftAliveIsKilledBeforePinfolddExits) {
     auto leader = child();
     create("sge.1", leader);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     finish();
     EXPECT_TRUE(node.applyCgroupKills());
     loop.waitForEvent(1000);
@@ -192,7 +192,7 @@ TEST_F(ShutdownTest, whatPid1LeftAliveIsKilledBeforePinfolddExits) {
 TEST_F(ShutdownTest, whatHangsHoldsNoShutdownUp) {
     auto leader = child();
     create("sge.1", leader);
-    node.onShutdown();
+    node.onShutdown(loop.bootTime());
     finish();
     loop.advance(29'999'999us);
     EXPECT_FALSE(finished());
