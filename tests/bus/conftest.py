@@ -15,6 +15,7 @@ from pathlib import Path
 
 import dbus
 import dbus.bus
+import dbus.lowlevel
 import pytest
 
 HERE = Path(__file__).resolve().parent
@@ -93,6 +94,16 @@ class World:
         wait_until(lambda: daemon.poll() is not None or self.bus.name_has_owner("org.pinfold1"), "pinfoldd on the bus")
         assert daemon.poll() is None, daemon.stderr.read()
         return daemon
+
+    def broadcast(self, name, member, signature, *values):
+        """Sends the signal `member` of the interface NAME.Manager to all programs on the bus, from a program that owns the bus name NAME."""
+        sender = dbus.bus.BusConnection(self.address)
+        sender.request_name(name)
+        message = dbus.lowlevel.SignalMessage("/" + name.replace(".", "/"), f"{name}.Manager", member)
+        message.append(*values, signature=signature)
+        sender.send_message(message)
+        sender.flush()
+        sender.close()
 
     def manager(self, bus=None):
         return dbus.Interface((bus or self.bus).get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.pinfold1.Manager")

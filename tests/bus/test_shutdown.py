@@ -5,7 +5,6 @@ import signal
 import time
 
 import dbus
-import dbus.lowlevel
 import pytest
 
 from conftest import pidfd, wait_until
@@ -63,19 +62,8 @@ def test_a_shutdown_that_began_before_pinfoldd_is_noticed(world):
     assert refusal(world, "sge.1", world.process())[0] == "org.pinfold1.Error.Draining"
 
 
-@pytest.fixture
-def logind(world):
-    """Returns a function that announces a shutdown, or cancels it, in the name of systemd-logind."""
-    bus = dbus.bus.BusConnection(world.address)
-    bus.request_name("org.freedesktop.login1")
-
-    def announce(begins):
-        message = dbus.lowlevel.SignalMessage("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForShutdown")
-        message.append(begins, signature="b")
-        bus.send_message(message)
-        bus.flush()
-
-    return announce
+def logind_announces(world, begins):
+    world.broadcast("org.freedesktop.login1", "PrepareForShutdown", "b", begins)
 
 
 def killed_while_pid_1_is_busy(world):
@@ -90,8 +78,8 @@ def killed_while_pid_1_is_busy(world):
     wait_until(lambda: time.monotonic() > ended + 12, "the usual time is over")
 
 
-def test_pinfoldd_waits_for_pid_1_when_logind_has_announced_a_shutdown(world, logind):
-    logind(True)
+def test_pinfoldd_waits_for_pid_1_when_logind_has_announced_a_shutdown(world):
+    logind_announces(world, True)
     killed_while_pid_1_is_busy(world)
     assert list(world.live()) == ["sge.1"]
     world.systemd.Shutdown("stopping")
@@ -100,9 +88,9 @@ def test_pinfoldd_waits_for_pid_1_when_logind_has_announced_a_shutdown(world, lo
     assert world.manager().GetReceipt("sge.1")["result"] == "node-shutdown"
 
 
-def test_pinfoldd_does_not_wait_longer_when_logind_has_cancelled_the_shutdown(world, logind):
-    logind(True)
-    logind(False)
+def test_pinfoldd_does_not_wait_longer_when_logind_has_cancelled_the_shutdown(world):
+    logind_announces(world, True)
+    logind_announces(world, False)
     killed_while_pid_1_is_busy(world)
     assert world.live() == {}
     assert world.manager().GetReceipt("sge.1")["result"] == "exited"

@@ -6,8 +6,6 @@ import subprocess
 import sys
 
 import dbus
-import dbus.bus
-import dbus.lowlevel
 import pytest
 
 from test_callers import USER
@@ -77,13 +75,9 @@ def test_a_stranger_hears_that_a_job_is_near_a_limit_and_no_more(world, heard):
 
 
 def test_a_stranger_hears_why_a_job_was_killed_and_no_more(world, heard):
-    oomd = dbus.bus.BusConnection(world.address)
-    oomd.request_name("org.freedesktop.oom1")
     leader = world.process()
     world.create("sge.1", leader, dbus.Dictionary({"memory_max": dbus.UInt64(2**30)}, signature="sv"))
-    killed = dbus.lowlevel.SignalMessage("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed")
-    killed.append("/batch.slice/batch-sge.1.slice/job-sge.1.scope", "memory-used", signature="ss")
-    oomd.send_message(killed)
+    world.broadcast("org.freedesktop.oom1", "Killed", "ss", "/batch.slice/batch-sge.1.slice/job-sge.1.scope", "memory-used")
     verdict = next(signal for signal in heard() if signal[0] == "OutOfMemory")
     receipt = world.manager().GetReceipt("sge.1")
     assert receipt["oom_limit"] == 2**30
