@@ -20,7 +20,7 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning
-/// begins with "rogue process(es) found for task". Grid Engine writes the same words, and many sites search their logs for them.
+/// begins with the words "rogue process(es) found for task", because many sites search the logs of Grid Engine for these words.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
