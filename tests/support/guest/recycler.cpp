@@ -17,6 +17,7 @@
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -48,6 +49,7 @@ constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process can take if slowmove.so delays the move
 constexpr int kSpare = 100;                           // how many process ids other processes can take before the end of the job
 constexpr int kHoard = 1000;                          // pinfoldd needs a few milliseconds to signal 1000 processes
+constexpr std::size_t kStack = 8192;
 constexpr int kGivenAway = 40; // recycler frees this number of the job's process ids for the server's children
 
 int fail(const char* what) {
@@ -232,22 +234,27 @@ struct Hoard {
     std::array<pid_t, kHoard> others;
 };
 
+int sleepForSignal(void*) {
+    ::pause();
+    return 0;
+}
+
 /// The process `first` of a Hoard calls this function. When the process `first` is in the job, the process `first` creates the
-/// processes `others`.
-/// With CLONE_PARENT, the new processes have the same parent as the process `first`.
+/// processes `others`. With CLONE_PARENT, the new processes have the same parent as the process `first`. With CLONE_VM, they use
+/// the same memory, so that they start and end fast.
 [[noreturn]] void startHoard(int fromParent, int toParent) {
     char go = 0;
     (void)!::read(fromParent, &go, 1);
     decltype(Hoard::others) pids{};
+    std::vector<char> stacks(pids.size() * kStack);
+    char* stack = stacks.data();
     for (auto& pid : pids) {
-        pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
+        stack += kStack; // clone() needs the highest address of the new process's stack
+        pid = ::clone(sleepForSignal, stack, CLONE_VM | CLONE_PARENT | SIGCHLD, nullptr);
         if (pid < 0)
             ::_exit(1);
-        if (pid == 0)
-            break;
     }
-    if (pids.back() != 0) // only the first process knows the process ids of all other processes
-        (void)!::write(toParent, pids.data(), sizeof pids);
+    (void)!::write(toParent, pids.data(), sizeof pids);
     ::pause();
     ::_exit(0);
 }
@@ -269,8 +276,22 @@ Hoard hoardIn(const std::string& key) {
     return hoard;
 }
 
+/// Starts processes that take the free process ids between those of the hoard. These ids were in use when the hoard was made.
+void fillGaps(const Hoard& hoard) {
+    (void)bringCounterBefore(hoard.first);
+    for (pid_t pid = hoard.first; pid >= hoard.first && pid < hoard.others.back();) {
+        pid = ::fork();
+        if (pid == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ::pause();
+            ::_exit(0);
+        }
+    }
+}
+
 int giveAway(const std::string& server, const std::string& key) {
     const auto hoard = hoardIn(key);
+    fillGaps(hoard);
     const std::vector<pid_t> given(hoard.others.end() - 1 - kGivenAway, hoard.others.end() - 1);
     (void)bringCounterBefore(hoard.first - kSpare);
     std::puts("ready");
@@ -278,14 +299,17 @@ int giveAway(const std::string& server, const std::string& key) {
 
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // `first` stays a zombie
-    (void)bringCounterBefore(hoard.first); // of the job's process ids, only the ids in `given` become free
     for (const auto pid : given)
         ::kill(pid, SIGKILL);
-    std::vector<int> roots;
-    for (const auto pid : given) {
+    for (const auto pid : given)
         ::waitpid(pid, nullptr, 0); // after this call, another process can get the id `pid`
-        roots.push_back(connectTo(server, SOCK_STREAM));
-    }
+    // Of the job's process ids, only the ids in `given` are free. If other programs start processes at the same time, each of
+    // these processes takes one of the ids in `given`, and leaves the others to the server's children.
+    for (pid_t last = 0; last < hoard.first - 1;)
+        last = passingProcess();
+    std::vector<int> roots(given.size());
+    for (auto& root : roots)
+        root = connectTo(server, SOCK_STREAM);
     ::waitpid(hoard.others.back(), nullptr, 0); // `others.back()` is the process that pinfoldd signals last
     int taken = 0;
     int hit = 0;
