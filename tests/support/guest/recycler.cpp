@@ -14,10 +14,11 @@
 // pinfoldd has not sent a signal yet. recycler makes the server fork, so that the server's new children get the process ids of
 // the ended processes. At the end, recycler prints two numbers. The first number says how many of the server's children got an id
 // of an ended process. The second number says how many of the server's children ended by a signal.
+#include "tests/support/cpp/fork.hpp"
+
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -120,6 +121,15 @@ int serve(const std::string& name, bool forks) {
     }
 }
 
+pid_t pausingProcess() {
+    const pid_t pid = pinfold::test::forkDependent();
+    if (pid == 0) {
+        ::pause();
+        ::_exit(0);
+    }
+    return pid;
+}
+
 pid_t passingProcess() {
     const pid_t pid = ::vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork): vfork is ten times as fast as fork
     if (pid == 0)
@@ -186,11 +196,7 @@ std::string receive(int socket) {
 
 /// Does one try. `others` is the number of processes that pinfoldd itself starts for a request.
 void tryOnce(const std::string& server, const std::string& request, long delay, int others) {
-    const pid_t offered = ::fork();
-    if (offered == 0) {
-        ::pause();
-        ::_exit(0);
-    }
+    const pid_t offered = pausingProcess();
     const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, offered, 0));
     const bool ready = bringCounterBefore(offered - others);
     const int wrapper = connectTo(kPinfoldd, SOCK_SEQPACKET);
@@ -279,14 +285,8 @@ Hoard hoardIn(const std::string& key) {
 /// Starts processes that take the free process ids between those of the hoard. These ids were in use when the hoard was made.
 void fillGaps(const Hoard& hoard) {
     (void)bringCounterBefore(hoard.first);
-    for (pid_t pid = hoard.first; pid >= hoard.first && pid < hoard.others.back();) {
-        pid = ::fork();
-        if (pid == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            ::pause();
-            ::_exit(0);
-        }
-    }
+    for (pid_t pid = hoard.first; pid >= hoard.first && pid < hoard.others.back();)
+        pid = pausingProcess();
 }
 
 int giveAway(const std::string& server, const std::string& key) {
