@@ -219,8 +219,8 @@ def test_interactive_login():
     status = terminal.status()
     assert status == 5 or (status == 1 and "could not be scheduled" in terminal.seen), (status, terminal.seen)
     number, = re.findall(r"Your job (\d+) ", terminal.seen)
-    wait_until(lambda: ask("node1", "receipts", f"sge.{number}"), "the receipt")
-    assert receipt("node1", f"sge.{number}")["exit_status"] == 5
+    found, = wait_until(lambda: ask("node1", "receipts", f"sge.{number}"), "the receipt")
+    assert found["exit_status"] == 5
 
 
 def test_supervisor_killed():
