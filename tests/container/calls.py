@@ -56,6 +56,15 @@ def pace():
         thread.join()
 
 
+def timed(action):
+    """Returns what action() returns, and the seconds that action() took according to pace()."""
+    with pace() as seconds:
+        begun = time.monotonic()
+        result = action()
+        ended = time.monotonic()
+    return result, seconds(begun, ended)
+
+
 def answered(commands=(), until=lambda: True):
     """Returns a pair for each call: the seconds that the call took according to pace(), and the call. The function makes at least 30 calls, and makes
     further calls while the parameter `until` returns false."""

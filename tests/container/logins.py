@@ -6,10 +6,9 @@ import os
 import re
 import shlex
 import subprocess
-import time
 from pathlib import Path
 
-from calls import pace
+from calls import timed
 from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
@@ -40,11 +39,8 @@ class Login:
     def __init__(self, user, *operations, environment=(), prefix=()):
         for name in SEEN.iterdir() if SEEN.exists() else ():
             name.unlink()
-        with pace() as seconds:
-            begun = time.monotonic()
-            done = run(*prefix, "pamtester", *[f"-E{variable}" for variable in environment], SERVICE.name, user, *operations, check=False)
-            ended = time.monotonic()
-        self.seconds = seconds(begun, ended)
+        done, self.seconds = timed(
+            lambda: run(*prefix, "pamtester", *[f"-E{variable}" for variable in environment], SERVICE.name, user, *operations, check=False))
         lines = done.stderr.splitlines()
         words = [line for line in lines if line.startswith("pamtester: ")]
         self.said = "\n".join(line for line in lines if line not in words)

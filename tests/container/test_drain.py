@@ -12,13 +12,12 @@ import stat
 import struct
 import subprocess
 import termios
-import time
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 
-from calls import pace
+from calls import timed
 from jobs import (daemon_ready, drained, expect_nothing_left, finish, live_jobs, main_pid, read_journal, receipts, run, site, start_job,
                   wait_for_journal, wait_running, wait_until)
 from test_disturbance import kill_daemon, restart_daemon, upgrade
@@ -121,11 +120,8 @@ def test_a_wait_is_over_with_the_last_receipt_and_at_once():
     jobs[daemon].stdin.close()
     # pinfoldd stores the receipt while PID 1 stops the job's slice, and the job is over when both have happened.
     wait_until(lambda: receipts(daemon) and not live_jobs(), "the end of the job and its receipt")
-    with pace() as seconds:
-        ended = time.monotonic()
-        assert waiting.wait(30) == 0
-        over = time.monotonic()
-    assert seconds(ended, over) < 1 and node()["draining"]
+    status, seconds = timed(lambda: waiting.wait(30))
+    assert status == 0 and seconds < 1 and node()["draining"]
     assert waiting.communicate() == ("", "")
     jobs[daemon].wait(30)
 

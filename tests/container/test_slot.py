@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from calls import AT_THE_SOCKET, COMMANDS, answered, pace
+from calls import AT_THE_SOCKET, COMMANDS, answered, pace, timed
 from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live_jobs, main_pid, processes_with, read_journal, receipts,
                   run, start_job, stopped, systemd_stopped, wait_running, wait_until)
 from sick import LIB, bus_stands_still, draining, full, small_lib
@@ -70,11 +70,10 @@ def children(pid):
 def end_by_term(job):
     """Returns the exit status of pinfold-run, and the seconds from SIGTERM until pinfold-run has ended. The function does not wait until standard
     error is closed, because pinfoldd keeps its descriptor of the job's standard error open."""
-    with pace() as seconds:
-        begun = time.monotonic()
+    def end():
         job.send_signal(signal.SIGTERM)
-        status, ended = job.wait(timeout=20), time.monotonic()
-    return status, seconds(begun, ended)
+        return job.wait(timeout=20)
+    return timed(end)
 
 
 def expect_soon(seconds):
@@ -104,12 +103,9 @@ def test_a_wrapper_ends_while_its_job_is_being_created(broken, tmp_path):
 
 def test_a_wrapper_is_refused_at_once_while_receipts_cannot_be_written():
     with lib_full():
-        with pace() as seconds:
-            begun = time.monotonic()
-            status, _, err = finish(start_job("slot.create.lib_full", "true"))
-            ended = time.monotonic()
+        (status, _, err), seconds = timed(lambda: finish(start_job("slot.create.lib_full", "true")))
         assert status == 125 and "receipts cannot be written" in err, err
-        expect_soon(seconds(begun, ended))
+        expect_soon(seconds)
     working_again()
 
 
