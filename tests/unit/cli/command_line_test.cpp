@@ -123,6 +123,7 @@ TEST(CommandLine, eachVerbTakesItsOptions) {
         EXPECT_EQ(verbOf({verb, "sge.1", "sge.2"}), verb);
     EXPECT_FALSE(std::get<CommandLine>(parse({"--no-legend", "list"})).output.legend);
     EXPECT_TRUE(std::get<CommandLine>(parse({"history", "-P"})).output.pairs);
+    EXPECT_EQ(verbOf({"--color", "never", "list", "-o", "key"}), "list");
 }
 
 TEST(CommandLine, eachVerbHasANameASummaryAndAnAction) {
