@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, read_journal, receipts, run, wait_until
+from jobs import BATCH, daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, read_journal, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
 from test_tracer import TRACER
@@ -331,11 +331,13 @@ def test_a_sister_host(mom):
 
 def test_suspend_and_resume(mom):
     job = begin(mom, one_host("4.srv"))
-    child = started(mom, job, "sleep", "1000")
+    child = mom.launch(job, "/bin/sh", "-c", "setsid sh -c 'echo running; while :; do sleep 0.1; done' & wait")
+    wait_until(lambda: output(mom, job) == "running\n", "the process in another session runs")  # it would join a frozen job without being frozen
+    events = BATCH / "batch-pbs.4.srv.slice/cgroup.events"
     assert mom.event("execjob_postsuspend", job).accepted
-    assert live_jobs()["pbs.4.srv"]["state"] == "suspended"
+    assert live_jobs()["pbs.4.srv"]["state"] == "suspended" and "frozen 1" in events.read_text()
     assert mom.event("execjob_preresume", job).accepted
-    assert live_jobs()["pbs.4.srv"]["state"] == "running"
+    assert live_jobs()["pbs.4.srv"]["state"] == "running" and "frozen 0" in events.read_text()
     child.kill()
     finished(mom, job, child)
     assert mom.event("execjob_preresume", job).accepted, "what has no scope here is not held up"
@@ -423,6 +425,19 @@ def site():
     yield write
     CONFIG.unlink(missing_ok=True)
     run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def test_a_job_is_told_of_its_gpus(mom, site):
+    site('[gpus]\ndevices = ["/dev/full", "/dev/zero"]\n')
+    job = begin(mom, make_job("7.srv", "(node1:ncpus=1:ngpus=1)+(node1:ncpus=1:ngpus=1)", ["node1", "node1"]))
+    child = mom.launch(job, "/bin/sh", "-c", "echo $CUDA_VISIBLE_DEVICES; sleep 1000")
+    wait_until(lambda: output(mom, job) == "0,1\n", "told")
+    answer = mom.begin(make_job("8.srv", "(node1:ncpus=1:ngpus=1)", ["node1"]))
+    assert (answer.accepted, answer.job["rerun"]) == (False, True), "both are taken"
+    child.kill()
+    finished(mom, job, child)
+    assert receipts("pbs.7.srv")[0]["allocated_gpus"] == "0-1"
+    expect_nothing_left()
 
 
 def test_a_job_knows_its_walltime_and_is_warned_of_it(mom, site):
