@@ -29,7 +29,7 @@ from spending import (
 )
 
 MIB = 1024 * 1024
-ROW = int(os.environ.get("PINFOLD_BATCH_JOBS", "80"))
+ROW = int(os.environ.get("PINFOLD_BATCH_JOBS", "40"))
 
 
 @pytest.fixture
