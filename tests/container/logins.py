@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from calls import timed
-from jobs import read_journal, run, wait_until
+from jobs import read_journal, run
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
 SEEN = Path("/run/pinfold-test")  # each session writes its cgroup and its environment into this directory
@@ -108,7 +108,7 @@ def sshd():
         run("install", "-m", "600", "-o", user, KEY, home / "key")
     run("chpasswd", input=f"alice:{PASSWORD}\nbob:{PASSWORD}\n", stdin=None)
     stack()
-    run("systemctl", "restart", "ssh")  # which returns when sshd takes connections (Type=notify)
+    run("systemctl", "restart", "ssh")  # ssh.service has Type=notify, so systemctl returns only when sshd takes connections
     try:
         yield
     finally:

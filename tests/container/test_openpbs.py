@@ -331,7 +331,7 @@ def test_a_sister_host(mom):
 
 def test_suspend_and_resume(mom):
     job = begin(mom, one_host("4.srv"))
-    child = mom.launch(job, "/bin/sh", "-c", "setsid sh -c 'echo running; while :; do sleep 0.1; done' & wait")
+    child = mom.launch(job, "/bin/sh", "-c", "setsid sh -c 'echo running; exec sleep 1000' & wait")
     wait_until(lambda: output(mom, job) == "running\n", "the process in another session runs")  # it would join a frozen job without being frozen
     events = BATCH / "batch-pbs.4.srv.slice/cgroup.events"
     assert mom.event("execjob_postsuspend", job).accepted
