@@ -2,6 +2,7 @@
 """Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py). The tests cover each event of MoM, and incidents between
 two events."""
 
+import contextlib
 import json
 import os
 import re
@@ -12,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+import jobs
 from jobs import BATCH, daemon_ready, drained, expect_nothing_left, live_jobs, main_pid, processes_with, read_journal, receipts, run, wait_until
 from mom import NOT_LAUNCHED, make_job, mom_of_this_host
 from own_server import FUSE_HANG
 from test_tracer import TRACER
 
-CONFIG = Path("/etc/pinfold/pinfold.toml.d/50-openpbs.toml")
 OVER_WALLTIME = -29  # JOB_EXEC_KILL_WALLTIME
 FREE, OFFLINE = 0, 1  # the values of pbs.ND_FREE and pbs.ND_OFFLINE
 PACKAGE = Path("/usr/libexec/pinfold/openpbs/pinfold_openpbs")
@@ -418,13 +419,9 @@ def test_jobs_survive_a_restart_of_the_daemon(mom):
 
 @pytest.fixture
 def site():
-    def write(text):
-        CONFIG.parent.mkdir(parents=True, exist_ok=True)
-        CONFIG.write_text(text)
-        run("systemctl", "reload-or-restart", "pinfoldd")
-    yield write
-    CONFIG.unlink(missing_ok=True)
-    run("systemctl", "reload-or-restart", "pinfoldd")
+    """Gives the test jobs.site(). The settings are in force until the test ends."""
+    with contextlib.ExitStack() as settings:
+        yield lambda text: settings.enter_context(jobs.site(text))
 
 
 def test_a_job_is_told_of_its_gpus(mom, site):
