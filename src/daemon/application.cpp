@@ -25,6 +25,7 @@
 #include "os/user_database.hpp"
 #include "socket/turn_away.hpp"
 #include "socket/wrapper_socket.hpp"
+#include "systemd/bus_name.hpp"
 #include "systemd/sdbus_event_source.hpp"
 #include "systemd/sdbus_systemd_manager.hpp"
 
@@ -112,6 +113,11 @@ UniqueFd kernelLog() {
     return log ? std::move(*log) : UniqueFd();
 }
 
+void logNameError(const std::string& name, const std::string& why) {
+    logErrorLine("cannot acquire the bus name " + name +
+                 ": is another pinfoldd running, or does the bus not know pinfold's policy yet? " + why);
+}
+
 class Application {
 public:
     struct Parts {
@@ -122,7 +128,8 @@ public:
     };
     Application(const std::filesystem::path& root, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), notify_(loop_), background_(parts.background), closer_(background_),
-          connection_(dbus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
+          connection_(dbus::systemBus()), name_(*connection_, loop_, kBusName),
+          foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(root), cgroups_(root), placeholders_(loop_), watch_(loop_), records_(inRoot(root, kRecordsDirectory)),
           kernelLog_(kernelLog()), history_(background_, inRoot(root, kHistoryFile), announceMigration),
@@ -170,7 +177,7 @@ public:
 
     int run() {
         loop_.quitAtException(kExitRestart);
-        if (!takeName(kEarlyBusName))
+        if (!takeEarlyName())
             return kExitRestart;
         subordinates_.look();
         jobs_.recover([this](const Result<void>& recovered) { admins_.refresh([this, recovered] { ready(recovered); }); });
@@ -183,8 +190,17 @@ private:
             logErrorLine("cannot take up the jobs of an earlier pinfoldd: " + recovered.error().message);
             return stop(kExitRestart);
         }
-        if (!takeName(kBusName))
-            return stop(kExitRestart);
+        // The bus possibly answers late. pinfoldd already watches the jobs of an earlier pinfoldd, so the loop must not wait for
+        // the answer of the bus.
+        name_.request([this](const Result<void>& named) {
+            if (named)
+                return open();
+            logNameError(kBusName, named.error().message);
+            stop(kExitRestart);
+        });
+    }
+
+    void open() {
         if (passedSocket() >= 0)
             socket_.open();
         else
@@ -201,13 +217,12 @@ private:
         loop_.quitAtException({});
     }
 
-    bool takeName(const char* name) {
+    bool takeEarlyName() {
         try {
-            dbus::requestName(*connection_, name);
+            dbus::requestName(*connection_, kEarlyBusName);
             return true;
         } catch (const sdbus::Error& error) {
-            logErrorLine("cannot acquire the bus name " + std::string(name) +
-                         ": is another pinfoldd running, or does the bus not know pinfold's policy yet? " + error.getMessage());
+            logNameError(kEarlyBusName, error.getMessage());
             return false;
         }
     }
@@ -258,6 +273,7 @@ private:
     ThreadBackground& background_;
     DescriptorCloser closer_;
     std::unique_ptr<sdbus::IConnection> connection_;
+    BusName name_;
     ForeignDescriptors foreign_;
     SdbusEventSource busSource_;
     SdbusSystemdManager systemd_;
