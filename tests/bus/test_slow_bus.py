@@ -8,7 +8,6 @@ import socket
 import threading
 
 import dbus
-import dbus.bus
 import pytest
 
 from conftest import BUILD, wait_until
@@ -55,11 +54,15 @@ def start(world):
     return world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
 
 
+def end_pinfoldd(world):
+    world.stop_daemon()
+    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")
+
+
 @pytest.fixture
 def slow_bus(world):
     """Ends the pinfoldd of the fixture `world`, and starts a new pinfoldd, which asks for the name org.pinfold1 in vain."""
-    world.stop_daemon()
-    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")
+    end_pinfoldd(world)
     slow = SlowBus(world.directory / "slow-bus", world.directory / "bus")
     world.environment["DBUS_SYSTEM_BUS_ADDRESS"] = f"unix:path={world.directory}/slow-bus"
     world.daemon = start(world)
@@ -94,8 +97,7 @@ def test_jobs_end_meanwhile(world, job, slow_bus):
 
 
 def test_a_name_that_another_program_owns(world):
-    world.stop_daemon()
-    wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")
+    end_pinfoldd(world)
     world.bus.request_name("org.pinfold1")
     world.daemon = start(world)
     assert world.daemon.wait(60) == 1
