@@ -193,8 +193,11 @@ private:
         // The bus possibly answers late. pinfoldd already watches the jobs of an earlier pinfoldd, so the loop must not wait for
         // the answer of the bus.
         name_.request([this](const Result<void>& named) {
-            if (named)
-                return open();
+            // An exception of open() must reach the loop. If open() ran in the answer, the exception would abort pinfoldd.
+            if (named) {
+                open_ = loop_.after(0us, [this] { open(); });
+                return;
+            }
             logNameError(kBusName, named.error().message);
             stop(kExitRestart);
         });
@@ -297,6 +300,7 @@ private:
     CallerResolver callers_;
     ManagerObject manager_;
     WrapperSocket socket_;
+    EventHandle open_;
     EventHandle terminate_;
     EventHandle interrupt_;
     EventHandle hangup_;

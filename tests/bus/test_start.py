@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the start of pinfoldd on a bus that does not answer for a long time when pinfoldd asks for the name org.pinfold1."""
+"""Tests the start of pinfoldd, in particular on a bus that does not answer for a long time when pinfoldd asks for the name org.pinfold1."""
 
 import contextlib
 import os
@@ -102,3 +102,11 @@ def test_a_name_that_another_program_owns(world):
     world.daemon = start(world)
     assert world.daemon.wait(60) == 1
     assert b"cannot acquire the bus name org.pinfold1: " in world.daemon.stderr.read()
+
+
+def test_a_descriptor_that_is_not_a_socket(world):
+    end_pinfoldd(world)
+    program = BUILD / "src/daemon/pinfoldd"
+    world.daemon = world.start("bash", "-c", 'exec 3<"$1"; LISTEN_FDS=1 LISTEN_PID=$$ exec "$1" --root "$2"', "bash", program, world.root)
+    assert world.daemon.wait(60) == 1
+    assert b"unexpected error: " in world.daemon.stderr.read()
