@@ -15,6 +15,10 @@ PARALLEL = "/usr/share/gridengine/util/resources/pe"
 PLAIN = "none"
 PINFOLD = "/usr/libexec/pinfold/grid-engine-shepherd"
 FILES = Path("/run/grid-engine-cell")
+# STATE is a shell command. It prints what Grid Engine has recorded of a job, and the processes of Grid Engine and pinfold on the node.
+STATE = """qstat -j {job}; tail -n 20 /var/spool/gridengine/qmaster/messages {spool}/messages
+find {spool}/active_jobs/{job}.* -name trace -exec tail -v -n 20 {{}} +
+ps -ewwo pid,ppid,lstart,stat,wchan:20,cgroup:60,args | grep -e sge_ -e qrsh -e pinfold"""
 
 revisions = itertools.count(1)
 
@@ -127,7 +131,12 @@ class Job:
 
     def wait(self, deadline=180):
         """Waits until Grid Engine no longer lists the job."""
-        wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
+        try:
+            wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
+        except AssertionError:
+            node = self.node or "node1"
+            print(on(node, "sh", "-c", STATE.format(job=self.id, spool=f"{SPOOL}/{node}"), check=False).stdout)
+            raise
         return self
 
     def accounts(self, number=1):
