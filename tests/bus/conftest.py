@@ -83,9 +83,11 @@ class World:
         self.processes.append(process)
         return process
 
-    def daemon_command(self, program):
-        """Returns a command that starts the program. The command passes the wrapper's socket to the program, as systemd does (sd_listen_fds(3))."""
-        return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
+    def daemon_command(self, program, passed=None):
+        """Returns a command that starts the program. The command passes the wrapper's socket, or else the file `passed`, to the program, as systemd
+        does (sd_listen_fds(3))."""
+        source = passed or f"&{self.listener.fileno()}"
+        return ["bash", "-c", f'exec 3<{source}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
 
     def start_daemon(self):
         # The bus has perhaps not noticed yet that an earlier pinfoldd has ended.

@@ -50,8 +50,8 @@ class SlowBus:
                     os.close(descriptor)
 
 
-def start(world):
-    return world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd"))
+def start(world, passed=None):
+    return world.start(*world.daemon_command(BUILD / "src/daemon/pinfoldd", passed))
 
 
 def end_pinfoldd(world):
@@ -106,7 +106,6 @@ def test_a_name_that_another_program_owns(world):
 
 def test_a_descriptor_that_is_not_a_socket(world):
     end_pinfoldd(world)
-    program = BUILD / "src/daemon/pinfoldd"
-    world.daemon = world.start("bash", "-c", 'exec 3<"$1"; LISTEN_FDS=1 LISTEN_PID=$$ exec "$1" --root "$2"', "bash", program, world.root)
+    world.daemon = start(world, "/dev/null")
     assert world.daemon.wait(60) == 1
     assert b"unexpected error: " in world.daemon.stderr.read()
